@@ -337,7 +337,7 @@ int json_write(struct buffer *out, const struct value *value, bool sorted, struc
     case VALUE_NUMBER:
         if (!isfinite(value->number))
             return error_set(error, "JSON could not be written: a number is not finite");
-        buffer_add(out, number, number_format(value->number, number));
+        buffer_add(out, number, value_format_number(value->number, number));
         return 0;
     case VALUE_STRING:
         write_string(out, value->string);

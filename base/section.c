@@ -17,7 +17,7 @@ int section_expected(const struct section *section, const struct value *value, c
                      const char *what)
 {
     struct buffer found = {0};
-    value_found_add(&found, value);
+    value_path_add_found(&found, value);
     error_set(section->error, "dlspool.yaml:%u:%u: %s%s%s: found %s, expected %s", value->line,
               value->column, section->name, *section->name && *field ? "." : "", field, found.data,
               what);

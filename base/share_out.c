@@ -41,7 +41,7 @@ struct answer_head {
     size_t piece, length;
 };
 
-unsigned processors_usable(void)
+unsigned share_out_processors(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof(set), &set))

@@ -19,7 +19,7 @@ struct piece_result {
 };
 
 /* As many as this process may use at once, 1 at least. */
-unsigned processors_usable(void);
+unsigned share_out_processors(void);
 
 /* Do `count` pieces, with up to `processes` at once; the first ones are begun first.  results has
  * room for each.  With none, or where none can be forked, all is done in the caller's own process,

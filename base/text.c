@@ -155,6 +155,17 @@ bool utf8_valid(struct text a)
     return true;
 }
 
+uint32_t utf8_code_point(const char *bytes, size_t length)
+{
+    const unsigned char *b = (const unsigned char *)bytes;
+    if (length < 2)
+        return b[0];
+    uint32_t point = b[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++)
+        point = point << 6 | (b[i] & 0x3fu);
+    return point;
+}
+
 void buffer_free(struct buffer *buffer)
 {
     free(buffer->data);

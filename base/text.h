@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/array.h"
 
@@ -40,6 +41,8 @@ bool text_next(struct text *rest, char separator, struct text *piece);
  * stands there is not well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 size_t utf8_sequence(const char *bytes, size_t length);
 bool utf8_valid(struct text a);
+/* The code point of a well-formed sequence that utf8_sequence() found to be `length` bytes. */
+uint32_t utf8_code_point(const char *bytes, size_t length);
 
 struct buffer {
     char *data;

@@ -311,7 +311,7 @@ static size_t shortest_digits(double number, char *digits, int *exponent)
     return count;
 }
 
-size_t number_format(double number, char *buffer)
+size_t value_format_number(double number, char *buffer)
 {
     if (isnan(number) || isinf(number))
         return (size_t)snprintf(buffer, NUMBER_TEXT_SIZE, "%s",

@@ -114,6 +114,6 @@ size_t *value_sorted(struct arena *arena, const struct value *object);
 /* The shortest decimal text that reads back as the same double, written as ECMAScript's
  * Number::toString writes it (1, 0.1, 1e+21, -5e-7).  `buffer` must hold NUMBER_TEXT_SIZE bytes. */
 enum { NUMBER_TEXT_SIZE = 40 };
-size_t number_format(double number, char *buffer);
+size_t value_format_number(double number, char *buffer);
 
 #endif

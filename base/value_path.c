@@ -17,7 +17,7 @@ void value_path_add(struct buffer *out, const struct value_path *path)
                                         : "\"\"");
 }
 
-void value_found_add(struct buffer *out, const struct value *value)
+void value_path_add_found(struct buffer *out, const struct value *value)
 {
     struct error_quote_buffer buffer;
     char number[NUMBER_TEXT_SIZE];
@@ -33,7 +33,7 @@ void value_found_add(struct buffer *out, const struct value *value)
             buffer_add_string(out,
                               error_quote(&buffer, value->written.data, value->written.length));
         else
-            buffer_add(out, number, number_format(value->number, number));
+            buffer_add(out, number, value_format_number(value->number, number));
         break;
     case VALUE_STRING:
         buffer_printf(out, "\"%s\"",

@@ -18,6 +18,6 @@ struct value_path {
 void value_path_add(struct buffer *out, const struct value_path *path);
 
 /* Append what stands there: `"lots"`, `3`, `true`, `nothing`, `a list`, `a map`. */
-void value_found_add(struct buffer *out, const struct value *value);
+void value_path_add_found(struct buffer *out, const struct value *value);
 
 #endif

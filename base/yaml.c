@@ -415,7 +415,7 @@ static int add_member(struct reader *reader, yaml_mark_t mark, struct value *obj
 {
     struct error_quote_buffer buffer;
     struct member *member = value_member(object, key);
-    if (member && !yaml_merged_take(reader->arena, merged, key))
+    if (member && !yaml_references_take_merged(reader->arena, merged, key))
         return fail_at(reader, mark, "the key \"%s\" is given twice; it was first given in line %u",
                        error_quote(&buffer, key.data, key.length), member->line);
     if (member)
@@ -448,7 +448,7 @@ static struct value *read_object(struct reader *reader, size_t depth)
             return NULL;
         if (merge && !merged)
             merged = value_object(reader->arena);
-        if (merge && !yaml_merge(reader->arena, object, merged, value)) {
+        if (merge && !yaml_references_merge(reader->arena, object, merged, value)) {
             fail_at(reader, mark, "a merge key (<<) has no map, and no list of maps");
             return NULL;
         }
@@ -459,7 +459,7 @@ static struct value *read_object(struct reader *reader, size_t depth)
 static struct value *read_alias(struct reader *reader, const yaml_event_t *event, size_t depth)
 {
     const char *name = (const char *)event->data.alias.anchor;
-    const struct yaml_anchor *anchor = yaml_anchor_find(&reader->anchors, text_of(name));
+    const struct yaml_anchor *anchor = yaml_references_find_anchor(&reader->anchors, text_of(name));
     struct error_quote_buffer buffer;
     if (!anchor)
         fail_at(reader, event->start_mark,
@@ -477,7 +477,8 @@ static void keep_anchor(struct reader *reader, const char *name, struct value *v
 {
     struct yaml_anchor anchor = {
         .value = value, .nodes = reader->nodes - nodes, .height = reader->deepest - depth + 1};
-    yaml_anchor_set(&reader->anchors, arena_text(reader->arena, name, strlen(name)), anchor);
+    yaml_references_set_anchor(&reader->anchors, arena_text(reader->arena, name, strlen(name)),
+                               anchor);
 }
 
 /* Read the node that `event` starts, and delete the event. */

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-void yaml_anchor_set(struct yaml_anchors *anchors, struct text name, struct yaml_anchor anchor)
+void yaml_references_set_anchor(struct yaml_anchors *anchors, struct text name,
+                                struct yaml_anchor anchor)
 {
     struct arena *arena = anchors->arena;
     if (!anchors->names)
@@ -14,7 +15,8 @@ void yaml_anchor_set(struct yaml_anchors *anchors, struct text name, struct yaml
     anchors->list[anchors->count++] = anchor;
 }
 
-const struct yaml_anchor *yaml_anchor_find(const struct yaml_anchors *anchors, struct text name)
+const struct yaml_anchor *yaml_references_find_anchor(const struct yaml_anchors *anchors,
+                                                      struct text name)
 {
     const struct member *member = value_member(anchors->names, name);
     return member ? &anchors->list[(size_t)member->value->number] : NULL;
@@ -34,8 +36,8 @@ static void merge_object(struct arena *arena, struct value *object, struct value
     }
 }
 
-bool yaml_merge(struct arena *arena, struct value *object, struct value *merged,
-                const struct value *source)
+bool yaml_references_merge(struct arena *arena, struct value *object, struct value *merged,
+                           const struct value *source)
 {
     if (source->kind == VALUE_OBJECT) {
         merge_object(arena, object, merged, source);
@@ -51,7 +53,7 @@ bool yaml_merge(struct arena *arena, struct value *object, struct value *merged,
     return true;
 }
 
-bool yaml_merged_take(struct arena *arena, struct value *merged, struct text key)
+bool yaml_references_take_merged(struct arena *arena, struct value *merged, struct text key)
 {
     const struct member *member = value_member(merged, key);
     if (!member || !member->value->boolean)

@@ -23,19 +23,21 @@ struct yaml_anchors {
 };
 
 /* The later one of two with one name counts, from there on. */
-void yaml_anchor_set(struct yaml_anchors *anchors, struct text name, struct yaml_anchor anchor);
+void yaml_references_set_anchor(struct yaml_anchors *anchors, struct text name,
+                                struct yaml_anchor anchor);
 
 /* NULL when no value that is complete has that name. */
-const struct yaml_anchor *yaml_anchor_find(const struct yaml_anchors *anchors, struct text name);
+const struct yaml_anchor *yaml_references_find_anchor(const struct yaml_anchors *anchors,
+                                                      struct text name);
 
 /* Merge keys: add to `object` what it has not.  `source` is an object, or a list of them of which
  * the first that has a key gives it.  `merged` is an object that remembers which keys came so: a
  * key that is written out later takes their place.  False, with nothing done, when `source` is
  * anything else. */
-bool yaml_merge(struct arena *arena, struct value *object, struct value *merged,
-                const struct value *source);
+bool yaml_references_merge(struct arena *arena, struct value *object, struct value *merged,
+                           const struct value *source);
 
 /* May `key` be written out though `object` has it already?  Once it may. */
-bool yaml_merged_take(struct arena *arena, struct value *merged, struct text key);
+bool yaml_references_take_merged(struct arena *arena, struct value *merged, struct text key);
 
 #endif

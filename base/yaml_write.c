@@ -77,8 +77,9 @@ static int emit_value(yaml_emitter_t *emitter, const struct value *value, struct
     case VALUE_NUMBER:
         if (!isfinite(value->number))
             return error_set(error, "YAML could not be written: a number is not finite");
-        return emit_scalar(emitter, (struct text){number, number_format(value->number, number)},
-                           false, error);
+        return emit_scalar(emitter,
+                           (struct text){number, value_format_number(value->number, number)}, false,
+                           error);
     case VALUE_STRING:
         return emit_scalar(emitter, value->string, true, error);
     case VALUE_FUNCTION:

@@ -14,11 +14,14 @@
 #include "commands/check_jobs.h"
 #include "commands/check_settings.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/embedded.h"
+#include "commands/open.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/print.h"
 #include "executors/registry/registry.h"
 #include "renderer/check.h"
+#include "request/known_words.h"
 #include "request/values.h"
 
 static int accept_manifest(void *context, const char *executor, struct text manifest,
@@ -69,8 +72,8 @@ static int check_templates(struct checking *checking)
     struct buffer report = {0};
     const struct check_options options = {
         .accept = accept_manifest,
-        .processes = processors_usable(),
-        .libraries = request_libraries(),
+        .processes = share_out_processors(),
+        .libraries = known_words_libraries(),
         .site = yaml_read(checking->arena, embedded_find("templates.git/site.yaml"), "site.yaml",
                           &yaml_trusted_limits, NULL),
     };

@@ -16,6 +16,7 @@
 #include "base/names.h"
 #include "base/sha256.h"
 #include "spool/eventlog.h"
+#include "spool/jobs.h"
 #include "spool/record.h"
 
 enum { FILE_LIMIT = 16 << 20, MOST_JOBS = 1 << 24 }; /* bytes; jobs */
@@ -47,7 +48,7 @@ static void add_finding(struct checker *checker, bool problem, const char *forma
     va_start(arguments, format);
     vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    buffer_printf(&checker->lines, "%s: %s%s\n", place_text(checker->place, buffer),
+    buffer_printf(&checker->lines, "%s: %s%s\n", job_place_text(checker->place, buffer),
                   problem ? "" : "warning: ", sentence);
     checker->problems += problem;
 }
@@ -115,7 +116,7 @@ static void check_log(struct checker *checker)
         add_finding(checker, true,
                     "log says that the job belongs into %s/: it was moved by hand, or "
                     "events are lost",
-                    state_name(state));
+                    spool_state_name(state));
     buffer_free(&log);
 }
 
@@ -208,7 +209,7 @@ static void check_duplicate(struct checker *checker)
     memcpy(other.date, seen->date, sizeof(other.date));
     if (is_there(checker->spool, &other))
         add_finding(checker, true, "the job is also in %s: one of the two is a copy",
-                    place_text(&other, buffer));
+                    job_place_text(&other, buffer));
 }
 
 /* On a terminal, where many jobs take long; 0: it is over, and the line goes. */
@@ -269,7 +270,7 @@ static int check_name(void *context, const char *name, unsigned char type)
     if (right && (type == DT_DIR || type == DT_UNKNOWN))
         return 0;
     findings_say(strangers->checker->findings, "%s/: \"%s\" is no %s: %s",
-                 state_name(strangers->state), error_quote(&buffer, name, strlen(name)),
+                 spool_state_name(strangers->state), error_quote(&buffer, name, strlen(name)),
                  day ? "day" : "job",
                  right ? "found something else than a directory" : "dlspool passes over it");
     strangers->checker->result->problems++;
@@ -305,7 +306,7 @@ int check_jobs(const struct spool *spool, struct findings *findings,
         struct strangers strangers = {&checker, (enum state)i};
         if (directory_walk(spool->states[i], check_name, &strangers) ||
             jobs_walk(spool, (enum state)i, check_job, &checker))
-            failed = error_errno(error, "%s/ could not be read", state_name((enum state)i));
+            failed = error_errno(error, "%s/ could not be read", spool_state_name((enum state)i));
     }
     if (!failed && spool->claims >= 0)
         directory_walk(spool->claims, check_claim, findings);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 
 enum { MOST_COLUMNS = 24, KEPT_ROWS = 200, LEAST_REASON = 20 };
@@ -75,7 +76,7 @@ static void cell_state(const struct cell_source *source, struct buffer *out)
 static void cell_directory(const struct cell_source *source, struct buffer *out)
 {
     char place[PLACE_TEXT_SIZE];
-    buffer_add_string(out, place_text(&source->view->place, place));
+    buffer_add_string(out, job_place_text(&source->view->place, place));
 }
 
 static void cell_user(const struct cell_source *source, struct buffer *out)

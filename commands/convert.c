@@ -6,10 +6,12 @@
 
 #include "base/yaml.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/job_file.h"
 #include "commands/notes.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/print.h"
+#include "commands/refuse.h"
 #include "request/convert.h"
 #include "request/dialects/dialects.h"
 #include "request/notes.h"
@@ -48,7 +50,7 @@ static int convert_text(struct arena *arena, struct text source, const char *pat
                         const struct converting *converting, struct error *error)
 {
     struct buffer out = {0};
-    struct description *job = request_read(arena, source, path, error);
+    struct description *job = dialects_read(arena, source, path, error);
     if (!job)
         return -1;
     if (!converting->secrets)
@@ -60,7 +62,7 @@ static int convert_text(struct arena *arena, struct text source, const char *pat
     int result = yaml_write(&out, tree, error);
     if (!result)
         print_notes(path, &job->notes);
-    if (!result && !request_read(arena, buffer_text(&out), "converted.yaml", error))
+    if (!result && !dialects_read(arena, buffer_text(&out), "converted.yaml", error))
         result = -1;
     if (!result && converting->json)
         print_object(arena, path, tree, &job->notes);
@@ -79,7 +81,7 @@ static int convert_file(const char *path, const struct converting *converting)
     if (!result)
         result = convert_text(arena, buffer_text(&source), path, converting, &error);
     if (result)
-        say_refused(path, STATUS_FAILED, &error);
+        refuse_word(path, STATUS_FAILED, &error);
     buffer_free(&source);
     arena_free(arena);
     return result;

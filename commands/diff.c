@@ -15,9 +15,12 @@
 
 #include "base/line_diff.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
-#include "commands/view.h"
+#include "commands/print.h"
+#include "spool/jobs.h"
 #include "spool/settings.h"
 #include "stages/preview/replay.h"
 
@@ -44,10 +47,10 @@ static int read_job(struct comparison *comparison, const char *id, struct error 
     enum replay_found found = REPLAY_GONE;
     for (int i = 0; found == REPLAY_GONE && i < MOST_LOOKS; i++) {
         struct job_place place;
-        if (job_find(&comparison->spool, text_of(id), &place, error))
+        if (jobs_find(&comparison->spool, text_of(id), &place, error))
             return -1;
-        found =
-            replay_read(&comparison->spool, &place, comparison->arena, &comparison->replay, error);
+        found = preview_replay_read(&comparison->spool, &place, comparison->arena,
+                                    &comparison->replay, error);
     }
     return found == REPLAY_READ ? 0 : -1;
 }
@@ -59,9 +62,10 @@ static int whole_digest(const struct comparison *comparison, struct repository *
     struct replay replay = comparison->replay;
     struct preparation understood;
     struct replay_rendering rendering;
-    if (replay_understand(comparison->arena, &replay, REPLAY_WHOLE, &understood))
+    if (preview_replay_understand(comparison->arena, &replay, REPLAY_WHOLE, &understood))
         return -1;
-    replay_render(comparison->arena, &replay, &understood, repository, executor, &rendering);
+    preview_replay_render(comparison->arena, &replay, &understood, repository, executor,
+                          &rendering);
     if (rendering.rendered)
         sha256_hex(rendering.manifest, digest);
     return rendering.rendered ? 0 : -1;
@@ -84,8 +88,8 @@ static int render_before(struct comparison *comparison, struct error *error)
         comparison->before_hidden = true;
         return 0;
     }
-    replay_render(comparison->arena, &comparison->replay, &comparison->understood, repository,
-                  was->executor, &rendering);
+    preview_replay_render(comparison->arena, &comparison->replay, &comparison->understood,
+                          repository, was->executor, &rendering);
     if (rendering.rendered && (whole_digest(comparison, repository, was->executor, digest) ||
                                !text_is(was->manifest_sha256, digest)))
         remark("warning: commit %.10s no longer gives the manifest.yaml of %s; compared is what "
@@ -113,7 +117,7 @@ static int read_before(struct comparison *comparison, struct error *error)
     int job = job_open(&comparison->spool, &comparison->replay.place);
     if (job < 0)
         return error_errno(error, "%s could not be opened",
-                           place_text(&comparison->replay.place, buffer));
+                           job_place_text(&comparison->replay.place, buffer));
     int result = file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, error);
     sys.close(job);
     sha256_hex(buffer_text(&manifest), digest);
@@ -121,7 +125,7 @@ static int read_before(struct comparison *comparison, struct error *error)
         result = error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml",
                            digest);
     if (result)
-        error_prefix(error, "%s", place_text(&comparison->replay.place, buffer));
+        error_prefix(error, "%s", job_place_text(&comparison->replay.place, buffer));
     else
         comparison->before = arena_text(comparison->arena, manifest.data, manifest.length);
     buffer_free(&manifest);
@@ -137,7 +141,7 @@ static int compare_job(struct comparison *comparison, struct error *error)
         comparison->changed = !text_is(comparison->was.manifest_sha256, digest);
         return 0;
     }
-    place_text(&comparison->replay.place, buffer);
+    job_place_text(&comparison->replay.place, buffer);
     snprintf(before, sizeof(before), "%s/manifest.yaml", buffer);
     snprintf(after, sizeof(after), "%s at commit %.10s", comparison->replay.place.id,
              repository_commit(comparison->repository));
@@ -160,13 +164,13 @@ static int read_both(struct comparison *comparison, const char *id, const char *
     if (!comparison->repository)
         return -1;
     struct replay_rendering *today = &comparison->today;
-    if (replay_understand(comparison->arena, &comparison->replay, REPLAY_MASKED,
-                          &comparison->understood)) {
+    if (preview_replay_understand(comparison->arena, &comparison->replay, REPLAY_MASKED,
+                                  &comparison->understood)) {
         today->error = comparison->understood.error;
         return 0;
     }
-    replay_render(comparison->arena, &comparison->replay, &comparison->understood,
-                  comparison->repository, comparison->settings.executor, today);
+    preview_replay_render(comparison->arena, &comparison->replay, &comparison->understood,
+                          comparison->repository, comparison->settings.executor, today);
     if (!today->rendered)
         return 0;
     return read_before(comparison, error) ? -1 : compare_job(comparison, error);

@@ -7,8 +7,9 @@
 
 #include "base/clock.h"
 #include "base/quantity.h"
+#include "commands/open.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/print.h"
 #include "request/notes.h"
 #include "spool/settings.h"
 #include "stages/prepare/prepare.h"

@@ -14,6 +14,7 @@
 #include "base/system.h"
 #include "base/yaml.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "renderer/functions.h"
 #include "renderer/jsone/template.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "spool/jobs.h"
 
 struct places {
     struct job_place *items;
@@ -34,7 +35,7 @@ static int take_place(void *context, const struct job_place *place)
 {
     struct gathering *gathering = context;
     bool ended = place->state == STATE_DONE || place->state == STATE_FAILED;
-    if (filter_may_take(gathering->filter, place))
+    if (job_filter_may_take(gathering->filter, place))
         add_place(ended ? &gathering->ended : &gathering->open, place);
     return 0;
 }
@@ -63,7 +64,7 @@ struct gathering *gather_open(const struct spool *spool, const struct job_filter
         if (!filter->state || job_state_may_be_in(&filter->states, (enum state)i))
             result = jobs_walk(spool, (enum state)i, take_place, gathering);
     if (!result && (!filter->state || job_state_may_be_in(&filter->states, STATE_DONE)))
-        result = days_list(spool, &gathering->days, &gathering->day_count);
+        result = jobs_list_days(spool, &gathering->days, &gathering->day_count);
     sort_places(&gathering->open);
     sort_places(&gathering->ended);
     if (!result)

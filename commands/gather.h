@@ -10,7 +10,7 @@
 
 struct gathering;
 
-/* Only what filter_may_take(); the filter must live as long.  NULL with errno when a directory cannot be
+/* Only what job_filter_may_take(); the filter must live as long.  NULL with errno when a directory cannot be
  * read. */
 struct gathering *gather_open(const struct spool *spool, const struct job_filter *filter);
 void gather_close(struct gathering *gathering);

@@ -7,11 +7,14 @@
 #include "base/clock.h"
 #include "base/quantity.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
+#include "commands/open.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/print.h"
 #include "planner/quantile.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"
+#include "spool/jobs.h"
 
 /* What was said of a job before it ran. */
 struct foretold {
@@ -44,8 +47,8 @@ static struct foretold read_foretold(int job)
     while (eventlog_next(&rest, &event)) {
         if (!text_is(event.name, "predicted"))
             continue;
-        foretold.seconds = (double)event_get_number(&event, "seconds", 0);
-        foretold.late = (double)event_get_number(&event, "late", 0);
+        foretold.seconds = (double)eventlog_get_number(&event, "seconds", 0);
+        foretold.late = (double)eventlog_get_number(&event, "late", 0);
         break;
     }
     buffer_free(&log);
@@ -63,7 +66,7 @@ static struct foretold find_foretold(struct report *report, const struct past_ru
     snprintf(place.date, sizeof(place.date), "%.10s", clock_date(run->ended, date));
     snprintf(place.id, sizeof(place.id), "%.*s", (int)run->id.length, run->id.data);
     int job = job_open(&report->spool, &place);
-    if (job < 0 && job_find_done(&report->spool, run->id, &place) > 0)
+    if (job < 0 && jobs_find_done(&report->spool, run->id, &place) > 0)
         job = job_open(&report->spool, &place);
     if (job < 0)
         return foretold;
@@ -91,7 +94,7 @@ static void look_back(struct report *report)
         hindsight->covered += run->seconds <= foretold.late;
         sum += wrong;
     }
-    hindsight->median = weighted_median(errors, hindsight->count);
+    hindsight->median = quantile_median(errors, hindsight->count);
     hindsight->mean = hindsight->count ? sum / (double)hindsight->count : 0;
     free(errors);
 }

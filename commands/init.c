@@ -15,10 +15,13 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/embedded.h"
 #include "commands/init_templates.h"
+#include "commands/open.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/print.h"
+#include "spool/file.h"
 #include "spool/settings.h"
 #include "spool/spool.h"
 
@@ -43,7 +46,7 @@ static int write_new(int directory, const char *name, struct text bytes, mode_t 
                      struct error *error)
 {
     struct error problem;
-    if (job_file_create(directory, name, bytes, mode, &problem) == 0)
+    if (spool_file_create(directory, name, bytes, mode, &problem) == 0)
         return 0;
     if (errno == EEXIST)
         return 0;
@@ -89,9 +92,9 @@ static int make_templates(const char *path, bool upgrade, struct error *error)
     struct stat status;
     snprintf(repository, sizeof(repository), "%s/templates.git", path);
     bool exists = !stat(repository, &status);
-    if (exists && upgrade && templates_upgrade(repository, error))
+    if (exists && upgrade && init_templates_upgrade(repository, error))
         return -1;
-    if (!exists && templates_create(repository, error))
+    if (!exists && init_templates_create(repository, error))
         return -1;
     return install_hook(repository, error);
 }

@@ -78,7 +78,7 @@ static int first_commit(git_repository *repository, struct error *error)
     return result;
 }
 
-int templates_create(const char *path, struct error *error)
+int init_templates_create(const char *path, struct error *error)
 {
     git_repository *repository = NULL;
     git_repository_init_options options;
@@ -150,7 +150,7 @@ static int upgrade_branch(git_repository *repository, struct error *error)
     return result ? -1 : 0;
 }
 
-int templates_upgrade(const char *path, struct error *error)
+int init_templates_upgrade(const char *path, struct error *error)
 {
     git_repository *repository = NULL;
     git_libgit2_init();

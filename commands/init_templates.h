@@ -11,11 +11,11 @@
 
 /* Make the bare repository at `path`, with this version's templates as the first commit of both.  -1 and a
  * sentence on failure. */
-int templates_create(const char *path, struct error *error);
+int init_templates_create(const char *path, struct error *error);
 
 /* Put this version's templates on `vendor`, as a commit after its last one, unless they are the same.
  * A repository of a version that made no such branch gets it, beginning with main's first commit.
  * `main` is not touched.  -1 and a sentence on failure. */
-int templates_upgrade(const char *path, struct error *error);
+int init_templates_upgrade(const char *path, struct error *error);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/system.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "request/relative.h"
 

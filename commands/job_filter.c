@@ -10,9 +10,10 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 
-bool filter_read_since(const char *word, int64_t *since)
+bool job_filter_read_since(const char *word, int64_t *since)
 {
     struct tm tm = {.tm_isdst = -1};
     int64_t span;
@@ -41,9 +42,9 @@ bool filter_read_since(const char *word, int64_t *since)
     return true;
 }
 
-bool filter_prepare(struct job_filter *filter)
+bool job_filter_prepare(struct job_filter *filter)
 {
-    if (filter->age && !filter_read_since(filter->age, &filter->since))
+    if (filter->age && !job_filter_read_since(filter->age, &filter->since))
         return false;
     if (!filter->state || job_state_select(filter->state, &filter->states))
         return true;
@@ -54,7 +55,7 @@ bool filter_prepare(struct job_filter *filter)
     return false;
 }
 
-bool filter_is_given(const struct job_filter *filter)
+bool job_filter_is_given(const struct job_filter *filter)
 {
     return filter->mine || filter->user || filter->name || filter->state || filter->age;
 }
@@ -64,7 +65,7 @@ static bool is_pattern(const char *name)
     return strpbrk(name, "*?[") != NULL;
 }
 
-bool filter_may_take(const struct job_filter *filter, const struct job_place *place)
+bool job_filter_may_take(const struct job_filter *filter, const struct job_place *place)
 {
     char id[ID_SIZE];
     size_t name = strlen(place->id) - TOKEN_LENGTH; /* with the dash */
@@ -95,7 +96,7 @@ static bool has_name(const struct job_view *view, const char *name)
     return fnmatch(name, own[0] ? own : of_id, 0) == 0;
 }
 
-bool filter_takes(const struct job_filter *filter, const struct job_view *view)
+bool job_filter_takes(const struct job_filter *filter, const struct job_view *view)
 {
     if (filter->mine && (!view->readable || view->record.uid != getuid()))
         return false;

@@ -11,7 +11,7 @@ struct job_filter {
     const char *name; /* a job's name, or a pattern of the shell */
     const char *state;
     const char *age; /* "2d", or a date or a time: accepted since then */
-    /* Made of it by filter_prepare(): */
+    /* Made of it by job_filter_prepare(): */
     struct job_state_filter states;
     int64_t since;
 };
@@ -29,17 +29,17 @@ struct job_filter {
     }
 
 /* False, and it was said, when a word of it cannot be used. */
-bool filter_prepare(struct job_filter *filter);
+bool job_filter_prepare(struct job_filter *filter);
 
 /* What --since says: a duration before now; or a day or a time, by TZ if it names no zone.  False, and it was
  * said, when it is neither. */
-bool filter_read_since(const char *word, int64_t *since);
+bool job_filter_read_since(const char *word, int64_t *since);
 
 /* Is anything asked for? */
-bool filter_is_given(const struct job_filter *filter);
+bool job_filter_is_given(const struct job_filter *filter);
 
 /* Can any job there be meant?  Asked before it is opened. */
-bool filter_may_take(const struct job_filter *filter, const struct job_place *place);
-bool filter_takes(const struct job_filter *filter, const struct job_view *view);
+bool job_filter_may_take(const struct job_filter *filter, const struct job_place *place);
+bool job_filter_takes(const struct job_filter *filter, const struct job_view *view);
 
 #endif

@@ -10,10 +10,15 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
-#include "commands/drop.h"
+#include "commands/complain.h"
+#include "commands/drop_file.h"
 #include "commands/job_filter.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
+#include "commands/print.h"
+#include "commands/refuse.h"
+#include "spool/jobs.h"
 #include "spool/settings.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold_tasks.h"
@@ -45,7 +50,8 @@ static bool is_held(const struct spool *spool, const struct job_place *place)
 {
     struct control_request request;
     int job = job_open(spool, place);
-    bool held = job < 0 || control_pending(job, CONTROL_HOLD, &request) != 0 || hold_tasks_any(job);
+    bool held =
+        job < 0 || control_file_pending(job, CONTROL_HOLD, &request) != 0 || hold_tasks_any(job);
     if (job >= 0)
         sys.close(job);
     return held;
@@ -101,7 +107,7 @@ static int ask_for_job(struct asking *asking, const struct job_place *place, con
     struct error error;
     char line[CONTROL_LINE_SIZE], name[NAME_MAX + 1];
     if (view_read(&asking->spool, place, asking->arena, &view))
-        return complain_gone(place);
+        return refuse_gone(place);
     int result = check_request(asking, &view, tasks, &error);
     int length = snprintf(line, sizeof(line), "%s: %s%s%s\n", asking->verb, place->id,
                           *tasks ? "/" : "", tasks);
@@ -113,7 +119,7 @@ static int ask_for_job(struct asking *asking, const struct job_place *place, con
                            (struct text){line, (size_t)length}, name, &error);
     }
     if (result)
-        say_not_found(place->id, STATUS_FAILED, &error, asking->json);
+        refuse_not_found(place->id, STATUS_FAILED, &error, asking->json);
     else
         tell_asked(asking, place->id, tasks);
     return result ? STATUS_FAILED : STATUS_DONE;
@@ -126,9 +132,9 @@ static int collect_job(void *context, const struct job_place *place)
     struct asking *asking = context;
     struct job_view view;
     struct control_question question = {.spool = &asking->spool, .verb = asking->control};
-    if (!filter_may_take(&asking->filter, place) ||
+    if (!job_filter_may_take(&asking->filter, place) ||
         view_read(&asking->spool, place, asking->arena, &view) ||
-        !filter_takes(&asking->filter, &view) ||
+        !job_filter_takes(&asking->filter, &view) ||
         !control_applies(&question, place, view.readable ? &view.record : NULL))
         return 0;
     asking->selected =
@@ -143,7 +149,7 @@ static int ask_selected(struct asking *asking)
     int status = STATUS_DONE;
     struct error error;
     asking->filter.mine = !asking->filter.user;
-    if (!filter_prepare(&asking->filter))
+    if (!job_filter_prepare(&asking->filter))
         return STATUS_USAGE;
     for (int i = 0; i < STATE_DONE; i++)
         jobs_walk(&asking->spool, (enum state)i, collect_job, asking);
@@ -151,7 +157,7 @@ static int ask_selected(struct asking *asking)
         error_set(&error, "there is no such job that could be asked to %s: %s", asking->verb,
                   asking->filter.user ? "nothing was done"
                                       : "only your own jobs are looked at without --user");
-        say_not_found("", STATUS_NOT_FOUND, &error, asking->json);
+        refuse_not_found("", STATUS_NOT_FOUND, &error, asking->json);
         return STATUS_NOT_FOUND;
     }
     for (size_t i = 0; i < asking->count; i++)
@@ -168,7 +174,7 @@ static const char *take_tasks(const struct asking *asking, const char *word,
                               char job[static NAME_MAX + 1])
 {
     struct text name, tasks;
-    control_split(text_of(word), &name, &tasks);
+    request_control_split(text_of(word), &name, &tasks);
     snprintf(job, NAME_MAX + 1, "%.*s", (int)name.length, name.data);
     if (!tasks.length && name.length < strlen(word))
         return NULL;
@@ -196,7 +202,7 @@ static bool is_index_apart(const struct asking *asking, char *const *words, int 
                   "there is no job \"%s\", and nothing was asked; did you mean task %s of %s? "
                   "That is %s/%s",
                   words[i], words[i], words[i - 1], words[i - 1], words[i]);
-        say_not_found(words[i], STATUS_NOT_FOUND, &error, asking->json);
+        refuse_not_found(words[i], STATUS_NOT_FOUND, &error, asking->json);
         return true;
     }
     return false;
@@ -215,7 +221,7 @@ static int ask_named(struct asking *asking, char *const *words, int count)
         int result = tasks ? pick_job_for(&asking->spool, job, asking->control, &place, &error)
                            : bad_tasks(words[i], &error);
         if (result != STATUS_DONE)
-            say_not_found(words[i], result, &error, asking->json);
+            refuse_not_found(words[i], result, &error, asking->json);
         else
             result = ask_for_job(asking, &place, tasks);
         if (result != STATUS_DONE)
@@ -236,7 +242,7 @@ static int ask_all(const char *verb, enum control_verb control, const char *summ
     const struct verb_usage usage = {verb, "[ID...]", 0, -1, summary, details, options};
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if ((operands == 0) == !filter_is_given(&asking.filter)) {
+    if ((operands == 0) == !job_filter_is_given(&asking.filter)) {
         complain("%s; usage: dlspool %s ID..., or dlspool %s --mine, --name NAME, --state STATE",
                  operands ? "found both ids and options that select jobs, expected one of them"
                           : "found neither ids nor options that select jobs",

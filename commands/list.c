@@ -14,9 +14,12 @@
 #include "base/nearest.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/gather.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
+#include "commands/print.h"
 
 enum { USUAL_LIMIT = 50, UNLIMITED = -1 };
 static const struct timespec watch_interval = {.tv_sec = 2};
@@ -171,7 +174,7 @@ static int go_through(struct listing *listing, struct gathering *gathering)
     while ((result = gather_next(gathering, &place)) > 0) {
         struct job_view view;
         arena_reset(arena);
-        if (read_view(listing, &place, arena, &view) || !filter_takes(&listing->filter, &view))
+        if (read_view(listing, &place, arena, &view) || !job_filter_takes(&listing->filter, &view))
             continue;
         if (listing->sort == SORT_AGE)
             print_view(listing, arena, &view);
@@ -280,7 +283,7 @@ int command_list(int argument_count, char **arguments)
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (!filter_prepare(&listing.filter) || !read_sort(sort, &listing.sort))
+    if (!job_filter_prepare(&listing.filter) || !read_sort(sort, &listing.sort))
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;

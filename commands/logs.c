@@ -7,8 +7,10 @@
 #include <time.h>
 
 #include "commands/commands.h"
-#include "commands/follow.h"
+#include "commands/complain.h"
+#include "commands/follow_jobs.h"
 #include "commands/job_filter.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "commands/task_output.h"
@@ -70,7 +72,7 @@ static int print_new(struct logs *logs, const struct job_place *place)
     struct stat status;
     int output = open_output(logs, place);
     if (output >= 0) {
-        output_print(&logs->tasks, output);
+        task_output_print(&logs->tasks, output);
         sys.close(output);
         return 0;
     }
@@ -90,7 +92,7 @@ static int complain_task(const struct logs *logs, const struct job_place *place)
     struct buffer names = {0};
     int output = open_output(logs, place);
     if (output >= 0) {
-        output_names(output, &names);
+        task_output_names(output, &names);
         sys.close(output);
     }
     complain("%s has no output of a task \"%s\"; %s%s", place->id, logs->tasks.task,
@@ -139,7 +141,7 @@ static int print_logs(struct logs *logs, const char *word)
         if (print_new(logs, &place) == 0 && (!logs->follow || ended || logs->tasks.timeless))
             return tell_end(logs, &place, ended);
         if (!logs->tasks.any)
-            follow_say_waiting(logs->spool, id, &logs->said);
+            follow_jobs_say_waiting(logs->spool, id, &logs->said);
         nanosleep(&look_interval, NULL);
         status = pick_job(logs->spool, id, &place);
         if (status != STATUS_DONE)
@@ -177,7 +179,7 @@ int command_logs(int argument_count, char **arguments)
     struct spool spool;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (since && !filter_read_since(since, &logs.tasks.since))
+    if (since && !job_filter_read_since(since, &logs.tasks.since))
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;
@@ -186,7 +188,7 @@ int command_logs(int argument_count, char **arguments)
     logs.tasks.style = json ? OUTPUT_OBJECTS : prefix ? OUTPUT_LINES : OUTPUT_FILES;
     logs.tasks.interleave = logs.follow;
     status = print_logs(&logs, arguments[1]);
-    output_end(&logs.tasks);
+    task_output_end(&logs.tasks);
     spool_close(&spool);
     return status;
 }

@@ -7,8 +7,9 @@
 
 #include "base/nearest.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/refuse.h"
 
 struct verb {
     const char *name;
@@ -165,8 +166,8 @@ int main(int argument_count, char **arguments)
     if (!verb)
         return complain_unknown(arguments[at]);
     int status = verb->run(argument_count - at, arguments + at);
-    if (status != STATUS_DONE && options_json() && options_untold())
-        print_error_object(NULL, options_untold(), status);
+    if (status != STATUS_DONE && options_json() && complain_untold())
+        refuse_as_object(NULL, complain_untold(), status);
     if (fflush(stdout) || ferror(stdout)) {
         complain("standard output could not be written");
         return STATUS_FAILED;

@@ -6,8 +6,10 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "spool/eventlog.h"
+#include "spool/jobs.h"
 
 enum {
     HEAD_LIMIT = 1 << 20, /* bytes of the log: notes are among its first lines */
@@ -21,7 +23,8 @@ void notes_walk(struct text log,
     struct event event;
     while (eventlog_next(&log, &event))
         if (text_is(event.name, "note"))
-            tell(context, event_get(arena, &event, "field"), event_get(arena, &event, "text"));
+            tell(context, eventlog_get(arena, &event, "field"),
+                 eventlog_get(arena, &event, "text"));
     arena_free(arena);
 }
 
@@ -40,7 +43,7 @@ void notes_complain(const struct spool *spool, const struct job_place *place)
     /* It goes on meanwhile. */
     for (int i = 0; job < 0 && errno == ENOENT && i < MOST_MOVES; i++) {
         struct error error;
-        if (job_find(spool, text_of(place->id), &copy, &error))
+        if (jobs_find(spool, text_of(place->id), &copy, &error))
             return;
         job = job_open(spool, &copy);
     }

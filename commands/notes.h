@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "request/notes.h"
-#include "spool/spool.h"
+#include "spool/job.h"
 
 /* Call `tell` with field and sentence of each note in the job's log. */
 void notes_walk(struct text log,

@@ -2,7 +2,6 @@
 #include "commands/options.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,41 +9,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "commands/complain.h"
 
 enum { MOST_OPTIONS = 32 };
 
 const char *option_spool;
-static const char *current_verb;
 static bool json_wanted;
 static int before_dashes = -1;
-static struct error untold; /* the first complaint that is in no object yet */
-
-static void print_complaint(const char *format, va_list arguments)
-{
-    fprintf(stderr, "dlspool%s%s: ", current_verb ? " " : "", current_verb ? current_verb : "");
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-}
-
-void complain(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_complaint(format, arguments);
-    va_end(arguments);
-    va_start(arguments, format);
-    if (!untold.text[0])
-        vsnprintf(untold.text, sizeof(untold.text), format, arguments);
-    va_end(arguments);
-}
-
-void remark(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_complaint(format, arguments);
-    va_end(arguments);
-}
 
 int options_before_dashes(void)
 {
@@ -54,16 +25,6 @@ int options_before_dashes(void)
 bool options_json(void)
 {
     return json_wanted;
-}
-
-const char *options_untold(void)
-{
-    return untold.text[0] ? untold.text : NULL;
-}
-
-void options_told(void)
-{
-    untold.text[0] = '\0';
 }
 
 static void print_option(const char *name, char letter, const char *argument, const char *help)
@@ -213,7 +174,7 @@ bool options_read(const struct verb_usage *usage, int argument_count, char **arg
 {
     int operands = 0;
     bool only_operands = false;
-    current_verb = usage->verb;
+    complain_of_verb(usage->verb);
     json_wanted = has_json(usage, argument_count, arguments);
     *status = STATUS_USAGE;
     before_dashes = -1;

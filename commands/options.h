@@ -67,15 +67,7 @@ bool options_read(const struct verb_usage *usage, int argument_count, char **arg
 /* Of the last options_read(): how many operands stand before `--`; -1: there is no such word. */
 int options_before_dashes(void);
 
-/* Print a sentence for people as `dlspool verb: sentence` on standard error: why the command fails. */
-void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same, of what is worth knowing and fails nothing. */
-void remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* For --json: whether it was asked for; and the first sentence of complain() that no program was told yet, or
- * NULL.  options_told() says that it was. */
+/* Was --json asked for? */
 bool options_json(void);
-const char *options_untold(void);
-void options_told(void);
 
 #endif

@@ -20,7 +20,7 @@ static int64_t end_of(int job, struct arena *arena)
         while (eventlog_next(&rest, &event)) {
             if (!text_is(event.name, "ended") && !text_is(event.name, "finished"))
                 continue;
-            struct text at = event_get(arena, &event, "at");
+            struct text at = eventlog_get(arena, &event, "at");
             if (text_is(event.name, "finished") ? end == 0 : !at.data || clock_parse(at, &end))
                 end = event.time;
         }
@@ -32,7 +32,7 @@ static int64_t end_of(int job, struct arena *arena)
 void outlook_measure(int job, struct arena *arena, struct outlook *outlook)
 {
     struct progress *progress = arena_allocate(arena, sizeof(*progress));
-    if (progress_read(job, progress, NULL))
+    if (progress_file_read(job, progress, NULL))
         return;
     outlook->progress = progress;
     for (int i = 0; i < progress->size_count; i++) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "spool/meant.h"
 
@@ -30,7 +31,7 @@ static int find_job(const struct meaning *meaning, struct job_place *place, stru
     struct meant meant;
     struct error sentence;
     struct buffer list = {0};
-    int result = job_meant(meaning, &meant, &sentence);
+    int result = meant_job(meaning, &meant, &sentence);
     if (result == 0) {
         *place = meant.places[0];
         return STATUS_DONE;

@@ -10,8 +10,10 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
+#include "commands/open.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/print.h"
 #include "spool/settings.h"
 #include "stages/preview/preview.h"
 

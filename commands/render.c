@@ -16,12 +16,16 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/job_file.h"
 #include "commands/notes.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
-#include "commands/view.h"
+#include "commands/print.h"
+#include "commands/refuse.h"
 #include "request/notes.h"
+#include "spool/jobs.h"
 #include "spool/settings.h"
 #include "stages/prepare/prepare.h"
 #include "stages/stage.h"
@@ -59,7 +63,7 @@ static int read_file(struct rendering_job *job, const char *path, struct error *
 static int read_job(struct rendering_job *job, const char *id, struct error *error)
 {
     struct job_place place;
-    if (job_find(&job->spool, text_of(id), &place, error))
+    if (jobs_find(&job->spool, text_of(id), &place, error))
         return -1;
     int directory = job_open(&job->spool, &place);
     if (directory < 0)
@@ -217,7 +221,7 @@ static int render_operand(struct rendering_job *job, const struct asked *asked, 
             status = STATUS_FAILED;
     }
     if (status != STATUS_DONE)
-        say_refused(word, status, &error);
+        refuse_word(word, status, &error);
     buffer_free(&job->request);
     arena_free(job->arena);
     return status;

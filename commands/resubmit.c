@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "stages/stage.h"
 
@@ -26,7 +27,7 @@ int command_resubmit(int argument_count, char **arguments)
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
     log_verbose(!quiet);
-    int count = resubmit_once(option_spool, &error);
+    int count = stage_resubmit_once(option_spool, &error);
     if (count < 0) {
         complain("%s", error.text);
         return STATUS_FAILED;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "stages/service/supervisor.h"
 
@@ -49,7 +50,7 @@ int command_run(int argument_count, char **arguments)
     log_timestamps(!isatty(STDERR_FILENO));
     log_journal(is_journal());
     log_json(json);
-    if (supervise(option_spool, drain, &error)) {
+    if (supervisor_run(option_spool, drain, &error)) {
         complain("%s", error.text);
         return STATUS_FAILED;
     }

@@ -69,7 +69,7 @@ static struct value *keep_written(struct arena *arena, struct value *value)
             value->object.members[i].value = keep_written(arena, value->object.members[i].value);
     if (value->kind != VALUE_NUMBER || !value->written.length)
         return value;
-    number_format(value->number, buffer);
+    value_format_number(value->number, buffer);
     return text_is(value->written, buffer) ? value : value_text(arena, value->written);
 }
 

@@ -10,10 +10,13 @@
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/notes.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "commands/pick.h"
+#include "commands/print.h"
 #include "commands/reach.h"
+#include "commands/refuse.h"
 #include "executors/kubernetes/settings.h"
 #include "request/dialects/dialects.h"
 #include "spool/eventlog.h"
@@ -107,7 +110,7 @@ static void print_command(int job, const struct job_record *record)
     struct description *description = NULL;
     struct error_quote_buffer buffer;
     if (record->request_file.length && prepare_read(job, record, &request, NULL) == 0)
-        description = request_read(
+        description = dialects_read(
             arena, buffer_text(&request),
             arena_text(arena, record->request_file.data, record->request_file.length).data, NULL);
     if (description)
@@ -155,7 +158,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     struct event event;
     printf("%-15s %s\n", "id", view->place.id);
     print_state(view);
-    printf("%-15s %s/%s\n", "directory", spool->path, place_text(&view->place, path));
+    printf("%-15s %s/%s\n", "directory", spool->path, job_place_text(&view->place, path));
     print_fact("name", record->name);
     print_fact("owner", record->owner);
     print_times(view);
@@ -237,13 +240,13 @@ static int show_job(const struct spool *spool, const char *id, bool json)
     struct error error;
     int status = pick_find(spool, id, &place, &error);
     if (status != STATUS_DONE) {
-        say_not_found(id, status, &error, json);
+        refuse_not_found(id, status, &error, json);
         return status;
     }
     struct arena *arena = arena_new();
     int job = job_open(spool, &place);
     if (job < 0 || view_read(spool, &place, arena, &view)) {
-        complain_gone(&place);
+        refuse_gone(&place);
         arena_free(arena);
         return STATUS_FAILED;
     }

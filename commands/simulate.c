@@ -13,7 +13,9 @@
 #include "base/json.h"
 #include "base/system.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
 #include "commands/options.h"
+#include "commands/print.h"
 #include "simulation/engine.h"
 #include "simulation/plot.h"
 #include "simulation/replay.h"
@@ -197,8 +199,8 @@ static void run_policy(const struct request *request, const struct trace *trace,
     for (int i = 0; i < request->seeds; i++) {
         struct simulation_result result;
         options.seed = (uint64_t)(request->first_seed + i);
-        simulate(trace, &options, outcome->policy, &result,
-                 i == 0 && request->plot ? &outcome->samples : NULL);
+        engine_run(trace, &options, outcome->policy, &result,
+                   i == 0 && request->plot ? &outcome->samples : NULL);
         add_result(&outcome->mean, &result);
         if (result.dsr < outcome->least_dsr)
             outcome->least_dsr = result.dsr;
@@ -240,7 +242,7 @@ static void print_table(const struct request *request, const struct outcome *out
     }
 }
 
-static int print_json(const struct request *request, const struct outcome *outcomes)
+static int print_outcomes_json(const struct request *request, const struct outcome *outcomes)
 {
     struct arena *arena = arena_new();
     struct buffer out = {0};
@@ -315,7 +317,7 @@ static int simulate_all(const struct request *request)
             fprintf(stderr, "\r\033[K");
         status = STATUS_DONE;
         if (request->json)
-            status = print_json(request, outcomes);
+            status = print_outcomes_json(request, outcomes);
         else
             print_table(request, outcomes);
         if (request->plot && status == STATUS_DONE)

@@ -7,10 +7,13 @@
 #include "base/quantity.h"
 #include "commands/ask.h"
 #include "commands/commands.h"
+#include "commands/complain.h"
+#include "commands/open.h"
 #include "commands/options.h"
-#include "commands/view.h"
+#include "commands/print.h"
 #include "renderer/host.h"
 #include "spool/job_state.h"
+#include "spool/jobs.h"
 #include "spool/plan_file.h"
 #include "spool/settings.h"
 #include "stages/lease.h"
@@ -90,7 +93,7 @@ static void ask_executor(struct report *report)
     struct executor *executor = ask_open(&report->spool, &report->settings, &report->not_ready);
     if (!executor) {
         report->has_capacity =
-            capacity_read(&report->spool, &report->capacity, &report->capacity_time) == 0;
+            capacity_file_read(&report->spool, &report->capacity, &report->capacity_time) == 0;
         return;
     }
     report->asked = true;
@@ -376,7 +379,7 @@ int command_status(int argument_count, char **arguments)
         count_jobs(&report);
         report.planned = plan_file_read(&report.spool, report.arena, &report.plan, NULL) == 0;
         report.removed_count =
-            removed_read(&report.spool, clock_now() - removed_shown, report.removed);
+            removed_file_read(&report.spool, clock_now() - removed_shown, report.removed);
         report.host = host_read(report.arena, report.spool.path, &error);
         look_at_templates(&report);
         ask_executor(&report);

@@ -12,18 +12,24 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
-#include "commands/drop.h"
+#include "commands/complain.h"
+#include "commands/drop_file.h"
 #include "commands/dry_run.h"
-#include "commands/follow.h"
+#include "commands/follow_jobs.h"
 #include "commands/job_file.h"
 #include "commands/notes.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
+#include "commands/print.h"
+#include "commands/refuse.h"
 #include "commands/set_fields.h"
 #include "commands/twice.h"
 #include "commands/view.h"
 #include "commands/wrap.h"
+#include "request/control.h"
 #include "request/dialects/dialects.h"
+#include "spool/jobs.h"
 #include "stages/lease.h"
 #include "watcher/settle.h"
 
@@ -112,7 +118,7 @@ static int drop_bytes(const struct spool *spool, const char *path, struct text b
 static int check_file(struct arena *arena, struct text bytes, const char *path, struct error *error)
 {
     int64_t deadline;
-    const struct description *job = request_read(arena, bytes, path, error);
+    const struct description *job = dialects_read(arena, bytes, path, error);
     return job ? description_deadline(job, path, clock_now(), &deadline, error) : -1;
 }
 
@@ -121,13 +127,13 @@ static int check_control(const struct spool *spool, struct text bytes, const cha
                          struct search *search, struct error *error)
 {
     struct job_place place;
-    if (request_read_control(search->arena, bytes, path, &search->control, error))
+    if (request_control_read(search->arena, bytes, path, &search->control, error))
         return -1;
     if (search->control.verb == CONTROL_NONE)
         return 1;
     const char *id =
         arena_text(search->arena, search->control.id.data, search->control.id.length).data;
-    if (job_find(spool, text_of(id), &place, error) == 0)
+    if (jobs_find(spool, text_of(id), &place, error) == 0)
         return 0;
     return error_prefix(error, "%s: nothing was asked for", path);
 }
@@ -206,7 +212,7 @@ static int tell_job(const struct submitting *submitting, struct arena *arena,
 static int refuse_file(const struct submitting *submitting, const char *path, int status,
                        const struct error *error)
 {
-    say_not_found(path, status, error, submitting->json);
+    refuse_not_found(path, status, error, submitting->json);
     return status;
 }
 

@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
-#include "commands/view.h"
+#include "commands/print.h"
 #include "executors/output_file.h"
 
 enum { MOST_TASKS = 20000, BLOCK = 65536, LINE_LIMIT = 1 << 20, TIMES_LIMIT = 64 << 20 };
@@ -51,14 +52,14 @@ static void find_files(struct task_output *tasks, int output)
         qsort(tasks->files, tasks->count, sizeof(*tasks->files), compare_files);
 }
 
-void output_names(int output, struct buffer *out)
+void task_output_names(int output, struct buffer *out)
 {
     struct task_output tasks = {.tail = -1};
     find_files(&tasks, output);
     for (size_t i = 0; i < tasks.count; i++)
         buffer_printf(out, "%s%.*s", i ? ", " : "", task_length(tasks.files[i].name),
                       tasks.files[i].name);
-    output_end(&tasks);
+    task_output_end(&tasks);
 }
 
 /* ---- printing ---- */
@@ -244,7 +245,7 @@ static void print_file(struct task_output *tasks, struct output_file *log, int o
         log->printed = end;
 }
 
-void output_print(struct task_output *tasks, int output)
+void task_output_print(struct task_output *tasks, int output)
 {
     find_files(tasks, output);
     if (tasks->interleave && tasks->count > 1 && tasks->style == OUTPUT_FILES)
@@ -254,7 +255,7 @@ void output_print(struct task_output *tasks, int output)
     fflush(stdout);
 }
 
-void output_end(struct task_output *tasks)
+void task_output_end(struct task_output *tasks)
 {
     for (size_t i = 0; i < tasks->count; i++) {
         struct output_file *file = &tasks->files[i];

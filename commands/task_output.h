@@ -42,11 +42,11 @@ struct task_output {
 };
 
 /* Print what is new in the directory `output`. */
-void output_print(struct task_output *tasks, int output);
+void task_output_print(struct task_output *tasks, int output);
 /* Print the lines that are not whole, and free what there is. */
-void output_end(struct task_output *tasks);
+void task_output_end(struct task_output *tasks);
 
 /* Append the names of the tasks that have files there: "main-0, worker-0". */
-void output_names(int output, struct buffer *out);
+void task_output_names(int output, struct buffer *out);
 
 #endif

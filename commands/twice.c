@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "spool/id.h"
+#include "spool/jobs.h"
 
 struct duplicate_search {
     const struct spool *spool;

@@ -25,7 +25,7 @@ static struct text sentence_of_log(int job, struct arena *arena)
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event))
             if (text_is(event.name, "failed"))
-                result = event_get(arena, &event, "why");
+                result = eventlog_get(arena, &event, "why");
     }
     result =
         result.length ? arena_printf(arena, "%.*s\n", (int)result.length, result.data) : result;
@@ -194,8 +194,8 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     char place[PLACE_TEXT_SIZE];
     value_put(arena, tree, "id", value_string(arena, view->place.id));
     value_put(arena, tree, "state", value_string(arena, job_state_name(view->situation.state)));
-    value_put(arena, tree, "directory", value_string(arena, state_name(view->place.state)));
-    value_put(arena, tree, "path", value_string(arena, place_text(&view->place, place)));
+    value_put(arena, tree, "directory", value_string(arena, spool_state_name(view->place.state)));
+    value_put(arena, tree, "path", value_string(arena, job_place_text(&view->place, place)));
     put_text(arena, tree, "name", record->name);
     put_text(arena, tree, "owner", record->owner);
     value_put(arena, tree, "uid", value_number(arena, record->uid));
@@ -235,89 +235,4 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     value_put(arena, tree, "failure", failure_tree(arena, view));
     put_text(arena, tree, "why", view_sentence(view));
     return tree;
-}
-
-void print_json_part(const struct value *tree)
-{
-    struct buffer out = {0};
-    json_write(&out, tree, false, NULL);
-    fwrite(out.data, 1, out.length, stdout);
-    buffer_free(&out);
-}
-
-void print_json(const struct value *tree)
-{
-    print_json_part(tree);
-    putchar('\n');
-}
-
-void print_error_object(const char *word, const char *sentence, int status)
-{
-    struct arena *arena = arena_new();
-    struct value *tree = value_object(arena);
-    struct error_quote_buffer buffer;
-    value_put(arena, tree, "operand",
-              word && *word ? value_string(arena, error_quote(&buffer, word, strlen(word)))
-                            : value_null(arena));
-    value_put(arena, tree, "error", value_string(arena, sentence));
-    value_put(arena, tree, "status", value_number(arena, status));
-    print_json(tree);
-    arena_free(arena);
-}
-
-void say_not_found(const char *word, int status, const struct error *error, bool json)
-{
-    bool before = options_untold() != NULL;
-    complain("%s", error->text);
-    if (!json)
-        return;
-    print_error_object(word, error->text, status);
-    if (!before)
-        options_told();
-}
-
-int say_refused(const char *word, int status, const struct error *error)
-{
-    say_not_found(word, status, error, options_json());
-    return status;
-}
-
-int open_spool(struct spool *spool)
-{
-    struct error error;
-    if (spool_open(spool, option_spool, &error) == 0)
-        return 0;
-    complain("%s; -s DIR or DLSPOOL_DIR names the spool", error.text);
-    return -1;
-}
-
-struct repository *open_templates(const char *path, const char *revision, bool faulty,
-                                  struct error *error)
-{
-    char own[PATH_MAX + 32];
-    snprintf(own, sizeof(own), "%s/templates.git", option_spool);
-    struct repository *repository = repository_open(path ? path : own, revision, error);
-    const char *pushed = getenv("GIT_OBJECT_DIRECTORY");
-    if (!repository)
-        return NULL;
-    repository_read_host(repository, option_spool);
-    if (faulty)
-        repository_serve_faulty(repository);
-    if ((pushed && *pushed && repository_add_objects(repository, pushed, error)) ||
-        repository_refresh(repository, error)) {
-        repository_close(repository);
-        return NULL;
-    }
-    return repository;
-}
-
-int complain_gone(const struct job_place *place)
-{
-    char path[PLACE_TEXT_SIZE];
-    if (errno == EACCES)
-        complain("%s may not be read by you: the mode of %s/%s does not let you in", place->id,
-                 option_spool, place_text(place, path));
-    else
-        complain("%s moved just now; try again", place->id);
-    return STATUS_FAILED;
 }

@@ -2,7 +2,6 @@
 #ifndef COMMANDS_VIEW_H
 #define COMMANDS_VIEW_H
 
-#include "renderer/repository.h"
 #include "spool/job_state.h"
 #include "spool/record.h"
 #include "spool/spool.h"
@@ -41,32 +40,5 @@ int view_exit_code(const struct job_view *view);
 
 /* A tree for --json. */
 struct value *view_tree(struct arena *arena, const struct job_view *view);
-
-/* Print a tree as a line of JSON, or without the end of the line. */
-void print_json_part(const struct value *tree);
-void print_json(const struct value *tree);
-
-/* Print, for programs, why something could not be done, and the status that it leads to; `word` is that of the
- * command line which it is about, or NULL. */
-void print_error_object(const char *word, const char *sentence, int status);
-
-/* Say that what the word of the command line names cannot be had, with the status that it leads to: a
- * sentence, and for programs an object in place of the job's. */
-void say_not_found(const char *word, int status, const struct error *error, bool json);
-/* The same, with --json if the command line has it; the status. */
-int say_refused(const char *word, int status, const struct error *error);
-
-/* Open the spool of the command line.  -1 and the sentence was said. */
-int open_spool(struct spool *spool);
-
-/* Open templates at a revision and read it: of the repository `path`, NULL for the spool's own.  In a
- * hook, what is being pushed is found too.  NULL and a sentence on failure; with `faulty`, an
- * images.txt or site.yaml that is wrong is none. */
-struct repository *open_templates(const char *path, const char *revision, bool faulty,
-                                  struct error *error);
-
-/* Say why a job that was found cannot be read, by errno: it moved, or it is not for the caller.  The
- * status. */
-int complain_gone(const struct job_place *place);
 
 #endif

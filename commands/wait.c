@@ -4,10 +4,11 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
-#include "commands/follow.h"
+#include "commands/follow_jobs.h"
+#include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
-#include "commands/view.h"
+#include "commands/refuse.h"
 
 /* What a name means is settled before waiting: a newer job of that name is another. */
 static int wait_for(const struct spool *spool, char *const *words, size_t count,
@@ -26,7 +27,7 @@ static int wait_for(const struct spool *spool, char *const *words, size_t count,
             wanted[found] = ids[found];
             found++;
         } else {
-            say_not_found(words[i], result, &error, options->json);
+            refuse_not_found(words[i], result, &error, options->json);
             status = result;
         }
     }

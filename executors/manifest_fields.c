@@ -33,7 +33,7 @@ int manifest_fields_expected(struct manifest_reading *reading, const struct valu
                              const struct value *value, const char *what)
 {
     struct buffer found = {0};
-    value_found_add(&found, value);
+    value_path_add_found(&found, value);
     refuse(reading, place, value->line, value->column, "found %s, expected %s", found.data, what);
     buffer_free(&found);
     return -1;

@@ -314,7 +314,7 @@ void predict(const struct predict_past *past, const struct predict_job *job,
     set_costs(past, job, prediction);
 }
 
-double prediction_seconds(const struct prediction *prediction, int size, bool late)
+double predict_seconds_left(const struct prediction *prediction, int size, bool late)
 {
     double rate = rate_at(prediction, size);
     return (late ? prediction->left_late : prediction->left) / rate;

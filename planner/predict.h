@@ -41,6 +41,6 @@ void predict(const struct predict_past *past, const struct predict_job *job,
 
 /* Seconds that are left at the largest level of at most that size, start or restart not included;
  * `late`: at the quantile 0.8. */
-double prediction_seconds(const struct prediction *prediction, int size, bool late);
+double predict_seconds_left(const struct prediction *prediction, int size, bool late);
 
 #endif

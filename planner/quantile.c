@@ -13,7 +13,7 @@ static int by_value(const void *a, const void *b)
     return first->weight < second->weight ? -1 : first->weight > second->weight;
 }
 
-double weighted_median(struct sample *samples, size_t count)
+double quantile_median(struct sample *samples, size_t count)
 {
     double all = 0, sum = 0;
     if (count == 0)
@@ -31,10 +31,10 @@ double weighted_median(struct sample *samples, size_t count)
     return samples[count - 1].value;
 }
 
-double weighted_spread(struct sample *samples, size_t count, double median)
+double quantile_spread(struct sample *samples, size_t count, double median)
 {
     const double normal = 1.4826;
     for (size_t i = 0; i < count; i++)
         samples[i].value = fabs(samples[i].value - median);
-    return normal * weighted_median(samples, count);
+    return normal * quantile_median(samples, count);
 }

@@ -12,10 +12,10 @@ struct sample {
 };
 
 /* Sorts the samples.  0 when there are none. */
-double weighted_median(struct sample *samples, size_t count);
+double quantile_median(struct sample *samples, size_t count);
 
 /* 1.4826 times the median absolute deviation from `median`, which is the standard deviation where the
  * samples are normal.  Overwrites the samples. */
-double weighted_spread(struct sample *samples, size_t count, double median);
+double quantile_spread(struct sample *samples, size_t count, double median);
 
 #endif

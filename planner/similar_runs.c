@@ -229,8 +229,8 @@ double similar_runs_median(const struct similar_runs *similar, enum aspect aspec
             value *= curve_time(curve, to) / curve_time(curve, run->size);
         samples[i] = (struct sample){log(value), similar->weights[i]};
     }
-    double median = weighted_median(samples, similar->count);
-    *spread = weighted_spread(samples, similar->count, median);
+    double median = quantile_median(samples, similar->count);
+    *spread = quantile_spread(samples, similar->count, median);
     return similar->count ? exp(median) : 0;
 }
 
@@ -257,7 +257,7 @@ static void add_point(const struct similar_runs *similar, enum aspect aspect, in
         if (all || similar->runs[i]->size == size)
             samples[count++] =
                 (struct sample){log_time_at(similar->runs[i], aspect, size), similar->weights[i]};
-    curve_add(curve, size, exp(weighted_median(samples, count)));
+    curve_add(curve, size, exp(quantile_median(samples, count)));
 }
 
 static bool has_point(const struct curve *curve, int size)
@@ -278,7 +278,7 @@ static double median_use(const struct similar_runs *similar, const struct curve 
         if (!run->gpus && run->use >= 0 && run->size == (int)curve->points[curve->count - 1].size)
             uses[count++] = (struct sample){run->use, similar->weights[i]};
     }
-    return count ? weighted_median(uses, count) : -1;
+    return count ? quantile_median(uses, count) : -1;
 }
 
 void similar_runs_curve(const struct similar_runs *similar, enum aspect aspect, int wanted,
@@ -303,7 +303,7 @@ void similar_runs_curve(const struct similar_runs *similar, enum aspect aspect, 
         samples[i] = (struct sample){log_time_at(run, aspect, at) - log(curve_time(curve, at)),
                                      similar->weights[i]};
     }
-    *spread = weighted_spread(samples, similar->count, 0);
+    *spread = quantile_spread(samples, similar->count, 0);
 }
 
 double similar_runs_cost(const struct similar_runs *similar, enum aspect aspect, double otherwise)
@@ -311,5 +311,5 @@ double similar_runs_cost(const struct similar_runs *similar, enum aspect aspect,
     struct sample samples[SIMILAR_MOST];
     for (size_t i = 0; i < similar->count; i++)
         samples[i] = (struct sample){cost_of(similar->runs[i], aspect), similar->weights[i]};
-    return similar->count ? weighted_median(samples, similar->count) : otherwise;
+    return similar->count ? quantile_median(samples, similar->count) : otherwise;
 }

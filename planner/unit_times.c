@@ -73,8 +73,8 @@ static struct unit_rate median_rate(const struct unit_times *times)
     for (int i = 0; i < times->count; i++)
         samples[i] = (struct sample){times->pieces[i].seconds / times->pieces[i].units,
                                      times->pieces[i].units};
-    double median = weighted_median(samples, (size_t)times->count);
-    double spread = weighted_spread(samples, (size_t)times->count, median);
+    double median = quantile_median(samples, (size_t)times->count);
+    double spread = quantile_spread(samples, (size_t)times->count, median);
     return (struct unit_rate){1 / median, spread / median, times->count};
 }
 

@@ -44,7 +44,7 @@ static int take_word(const char *name, const struct value *word, char number[NUM
     if (word->kind == VALUE_STRING)
         *text = word->string;
     else if (word->kind == VALUE_NUMBER)
-        *text = (struct text){number, number_format(word->number, number)};
+        *text = (struct text){number, value_format_number(word->number, number)};
     else if (word->kind == VALUE_BOOLEAN)
         *text = text_of(word->boolean ? "true" : "false");
     else

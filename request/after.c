@@ -11,12 +11,12 @@ enum { NAME_LONGEST = 255 }; /* bytes: as long as a name of any dialect */
 static const char *const names[] = {
     [AFTER_OK] = "afterok", [AFTER_ANY] = "afterany", [AFTER_NOT_OK] = "afternotok", NULL};
 
-const char *condition_name(enum condition condition)
+const char *after_condition_name(enum condition condition)
 {
     return names[condition];
 }
 
-bool condition_find(struct text word, enum condition *condition)
+bool after_condition_find(struct text word, enum condition *condition)
 {
     for (int i = 0; names[i]; i++) {
         if (text_is(word, names[i])) {
@@ -69,7 +69,7 @@ static void read_jobs(struct conditions *conditions, const struct value_path *pa
         if (!is_job(job)) {
             problems_expected(conditions->reading, path, value,
                               "the name or the id of a job after %s: letters, digits and . _ - ~",
-                              condition_name(condition));
+                              after_condition_name(condition));
             return;
         }
         add_condition(conditions, condition, job);
@@ -91,7 +91,7 @@ static void read_word_of_conditions(struct conditions *conditions, const struct 
                                     const struct value *value)
 {
     struct text rest, part;
-    if (!take_scalar_text(value, false, &rest) || rest.length == 0) {
+    if (!values_scalar_text(value, false, &rest) || rest.length == 0) {
         problems_expected(conditions->reading, path, value,
                           "the name or the id of a job, or a condition such as afterany:prepare");
         return;
@@ -101,7 +101,7 @@ static void read_word_of_conditions(struct conditions *conditions, const struct 
         enum condition condition = AFTER_OK;
         if (memchr(part.data, ':', part.length)) {
             text_next(&jobs, ':', &word);
-            if (!condition_find(word, &condition)) {
+            if (!after_condition_find(word, &condition)) {
                 read_unknown(conditions, path, value->line, value->column, word);
                 continue;
             }
@@ -123,7 +123,7 @@ static void read_job_word(struct conditions *conditions, const struct value_path
                           const struct value *value, enum condition condition)
 {
     struct text job;
-    if (!take_scalar_text(value, false, &job) || !is_job(job))
+    if (!values_scalar_text(value, false, &job) || !is_job(job))
         problems_expected(conditions->reading, path, value,
                           "the name or the id of a job: letters, digits and . _ - ~");
     else
@@ -138,7 +138,7 @@ static void read_map(struct conditions *conditions, const struct value_path *pat
         const struct value *jobs = member->value;
         struct value_path under = {.above = path, .name = member->key};
         enum condition condition;
-        if (!condition_find(member->key, &condition)) {
+        if (!after_condition_find(member->key, &condition)) {
             read_unknown(conditions, &under, member->line, member->column, member->key);
             continue;
         }

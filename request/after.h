@@ -23,4 +23,8 @@ enum { AFTER_MOST = 256 }; /* conditions */
 /* `into` is description.after; each condition is there once. */
 field_reader read_after;
 
+/* The words of conditions: "afterok", "afterany", "afternotok". */
+const char *after_condition_name(enum condition condition);
+bool after_condition_find(struct text word, enum condition *condition);
+
 #endif

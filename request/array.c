@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/ranges.h"
+#include "request/arguments.h"
 #include "request/values.h"
 
 #define EXAMPLES                                                                                   \
@@ -98,7 +99,7 @@ static void read_indexes_field(struct reading *reading, const struct value_path 
 {
     struct text text;
     (void)field;
-    if (take_scalar_text(value, false, &text))
+    if (values_scalar_text(value, false, &text))
         read_indexes(reading, path, value, text_trim(text), into);
     else
         problems_expected(reading, path, value,
@@ -112,7 +113,7 @@ static void read_choice(struct reading *reading, const struct value_path *above,
     struct value_path path = {.above = above, .name = member->key};
     const struct value *list = member->value;
     *choice = (struct array_choice){.name = member->key, .count = 1};
-    check_variable_name(reading, &path, member);
+    arguments_check_variable(reading, &path, member);
     if (list->kind != VALUE_LIST || list->list.count == 0) {
         problems_expected(reading, &path, list, "a list of one or more values such as [0.1, 0.01]");
         return;
@@ -122,7 +123,8 @@ static void read_choice(struct reading *reading, const struct value_path *above,
     choice->values = values;
     for (size_t i = 0; i < choice->count; i++) {
         struct value_path item = {.above = &path, .index = i};
-        read_process_text(reading, &item, list->list.items[i], member->key.length + 1, &values[i]);
+        arguments_read_text(reading, &item, list->list.items[i], member->key.length + 1,
+                            &values[i]);
     }
 }
 
@@ -191,7 +193,7 @@ void read_array(struct reading *reading, const struct value_path *path, const st
     (void)field;
     if (value->kind == VALUE_OBJECT)
         read_map(reading, path, value, into);
-    else if (take_scalar_text(value, false, &text) && text_trim(text).length > 0)
+    else if (values_scalar_text(value, false, &text) && text_trim(text).length > 0)
         read_text(reading, path, value, text_trim(text), into);
     else
         problems_expected(reading, path, value, EXAMPLES);

@@ -3,12 +3,13 @@
  * Most files that are dropped are job files, so whether one is a control file is decided without
  * parsing wherever its length or the lack of a verb in it is answer enough.
  */
+#include "request/control.h"
+
 #include <string.h>
 
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/yaml.h"
-#include "request/description.h"
 #include "request/field_tables.h"
 #include "request/values.h"
 
@@ -71,7 +72,7 @@ static bool starts_with_verb(struct text source)
     return false;
 }
 
-void control_split(struct text word, struct text *job, struct text *tasks)
+void request_control_split(struct text word, struct text *job, struct text *tasks)
 {
     *job = word;
     *tasks = (struct text){"", 0};
@@ -120,8 +121,8 @@ static int read_control(struct reading *reading, const struct value *root,
     struct value_path path = {.name = member->key};
     int verb = find_verb(member->key);
     struct text word = {"", 0}, id = word, tasks = word;
-    bool scalar = take_scalar_text(member->value, false, &word);
-    control_split(word, &id, &tasks);
+    bool scalar = values_scalar_text(member->value, false, &word);
+    request_control_split(word, &id, &tasks);
     if (root->object.count > 1)
         problems_add(reading, &path, member->line, member->column,
                      "found beside other fields, expected it alone: a control file asks for one "
@@ -141,7 +142,7 @@ static int read_control(struct reading *reading, const struct value *root,
     return 0;
 }
 
-int request_read_control(struct arena *arena, struct text source, const char *name,
+int request_control_read(struct arena *arena, struct text source, const char *name,
                          struct control *control, struct error *error)
 {
     *control = (struct control){.verb = CONTROL_NONE};

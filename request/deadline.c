@@ -37,7 +37,7 @@ void read_deadline(struct reading *reading, const struct value_path *path,
     (void)field;
     struct deadline deadline = {.given = true, .line = value->line, .column = value->column};
     struct text text = {0};
-    bool good = take_scalar_text(value, false, &text);
+    bool good = values_scalar_text(value, false, &text);
     bool after = good && text_starts(text, "+");
     if (after)
         good = duration_parse((struct text){text.data + 1, text.length - 1}, &deadline.after) == 0;

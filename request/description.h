@@ -64,9 +64,6 @@ enum condition {
     AFTER_ANY,   /* it has come to its end, well or not */
     AFTER_NOT_OK /* it has failed for good */
 };
-const char *condition_name(enum condition condition); /* "afterok", "afterany", "afternotok" */
-bool condition_find(struct text word, enum condition *condition);
-
 struct dependency {
     enum condition condition;
     struct text job; /* its name or its id, as the user wrote it */
@@ -179,33 +176,5 @@ int description_deadline(const struct description *job, const char *file, int64_
 /* Give the job that size, which lies between the least and the most of its sizes: tasks change
  * their number, their GPUs or their processors.  Nothing happens to a job that has none. */
 void description_resize(struct description *job, int64_t size);
-
-/* A control file: one line of YAML or JSON that asks for something to be done to a job. */
-enum control_verb {
-    CONTROL_NONE,
-    CONTROL_KILL,
-    CONTROL_RETRY,
-    CONTROL_HOLD,
-    CONTROL_RELEASE,
-    CONTROL_VERBS
-};
-
-struct control {
-    enum control_verb verb; /* CONTROL_NONE: this is a job file */
-    struct text id;         /* the job's id */
-    struct text tasks; /* of an array: the indexes of the tasks that are meant; empty: the job */
-};
-
-/* "kill" and so on. */
-const char *request_control_name(enum control_verb verb);
-
-/* Split `sweep/3-5,9`, or `sweep[3-5,9]`, into the job and its tasks; those are empty where the word has
- * neither.  The list is not looked at. */
-void control_split(struct text word, struct text *job, struct text *tasks);
-
-/* Is this a control file, and which?  `kill: ID`, say, as the only field.  0 with verb
- * CONTROL_NONE when it is anything else; -1 and a sentence when it is a control file gone wrong. */
-int request_read_control(struct arena *arena, struct text source, const char *name,
-                         struct control *control, struct error *error);
 
 #endif

@@ -11,11 +11,13 @@
 #include <string.h>
 
 #include "request/after.h"
+#include "request/arguments.h"
 #include "request/array.h"
 #include "request/checkpoint.h"
 #include "request/complete.h"
 #include "request/deadline.h"
 #include "request/field_tables.h"
+#include "request/known_words.h"
 #include "request/later.h"
 #include "request/size.h"
 #include "request/synonyms.h"
@@ -219,7 +221,7 @@ static void check_single(struct reading *reading, const struct value *root,
         problem_of(reading, root, "tasks", sentence);
 }
 
-struct description *job_read(struct reading *reading, const struct value *root)
+struct description *request_job_read(struct reading *reading, const struct value *root)
 {
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
     if (root->kind != VALUE_OBJECT) {

@@ -6,6 +6,6 @@
 #include "request/fields.h"
 
 /* Read a tree of the job file's fields.  NULL after a problem. */
-struct description *job_read(struct reading *reading, const struct value *root);
+struct description *request_job_read(struct reading *reading, const struct value *root);
 
 #endif

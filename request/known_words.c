@@ -1,9 +1,11 @@
 /* request/known_words.c - readers of fields that take one of a few words: library and type */
+#include "request/known_words.h"
+
 #include <string.h>
 #include <strings.h>
 
 #include "base/nearest.h"
-#include "request/values.h"
+#include "request/problems.h"
 
 static const char *const libraries[] = {"pytorch",   "tensorflow", "mxnet",   "paddle",  "jax",
                                         "mindspore", "deepspeed",  "horovod", "keras",   "caffe",
@@ -13,7 +15,7 @@ static const char *const libraries[] = {"pytorch",   "tensorflow", "mxnet",   "p
 static const char *const types[] = {"single",  "distributed", "ps",    "mpi",   "elastic",
                                     "serving", "notebook",    "array", "roles", NULL};
 
-const char *const *request_libraries(void)
+const char *const *known_words_libraries(void)
 {
     return libraries;
 }

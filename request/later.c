@@ -9,11 +9,11 @@ void read_later_words(struct reading *reading, const struct value_path *path,
     (void)field;
     (void)into;
     struct text text;
-    bool good = take_scalar_text(value, false, &text) && text.length > 0;
+    bool good = values_scalar_text(value, false, &text) && text.length > 0;
     if (value->kind == VALUE_LIST) {
         good = value->list.count > 0;
         for (size_t i = 0; i < value->list.count && good; i++)
-            good = take_scalar_text(value->list.items[i], false, &text) && text.length > 0;
+            good = values_scalar_text(value->list.items[i], false, &text) && text.length > 0;
     }
     if (!good)
         problems_expected(reading, path, value, "a word or a list of words");

@@ -13,7 +13,7 @@ static void read_port(struct reading *reading, const struct value_path *above,
     struct value_path path = {.above = above, .name = member->key};
     const struct value *value = member->value;
     struct error_quote_buffer buffer;
-    if (!is_word(member->key, LONGEST_LABEL))
+    if (!values_is_word(member->key, LONGEST_LABEL))
         problems_add(reading, &path, member->line, member->column,
                      "found the name \"%s\", expected at most %d letters, digits and . _ -, the "
                      "first of them a letter or a digit",

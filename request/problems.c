@@ -91,7 +91,7 @@ void problems_expected(struct reading *reading, const struct value_path *path,
         return;
     struct buffer sentence = {0};
     buffer_add_string(&sentence, "found ");
-    value_found_add(&sentence, value);
+    value_path_add_found(&sentence, value);
     buffer_add_string(&sentence, ", expected ");
     va_list arguments;
     va_start(arguments, format);

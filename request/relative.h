@@ -4,7 +4,7 @@
  * Who still has the file as its user wrote it (`dlspool submit`, `dlspool render`) may write `program`,
  * `dataset` and `output` out for them.  Only these bytes change: lines stay where they are.  Read are
  * dlspool's own job files in YAML; what cannot be replaced with certainty stays, and is refused by
- * request_read().
+ * dialects_read().
  */
 #ifndef REQUEST_RELATIVE_H
 #define REQUEST_RELATIVE_H

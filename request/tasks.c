@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/quantity.h"
+#include "request/arguments.h"
 #include "request/field_tables.h"
 #include "request/ports.h"
 #include "request/synonyms.h"

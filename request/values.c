@@ -14,7 +14,7 @@
 #include "base/path.h"
 #include "base/quantity.h"
 
-bool take_scalar_text(const struct value *value, bool booleans, struct text *text)
+bool values_scalar_text(const struct value *value, bool booleans, struct text *text)
 {
     if (value->kind == VALUE_STRING)
         *text = value->string;
@@ -43,7 +43,7 @@ static bool is_made_of(struct text text, const char *others, size_t most)
     return true;
 }
 
-bool is_word(struct text text, size_t most)
+bool values_is_word(struct text text, size_t most)
 {
     return is_made_of(text, "._-", most);
 }
@@ -52,7 +52,7 @@ void read_word(struct reading *reading, const struct value_path *path, const str
                const struct field *field, void *into)
 {
     struct text text;
-    if (!take_scalar_text(value, false, &text) || !is_word(text, (size_t)field->most))
+    if (!values_scalar_text(value, false, &text) || !values_is_word(text, (size_t)field->most))
         problems_expected(reading, path, value,
                           "1 to %" PRId64 " letters, digits and . _ -, the first of them a letter "
                           "or a digit",
@@ -65,7 +65,7 @@ void read_version(struct reading *reading, const struct value_path *path, const 
                   const struct field *field, void *into)
 {
     struct text text;
-    if (!take_scalar_text(value, false, &text) || !is_made_of(text, "._+-", (size_t)field->most))
+    if (!values_scalar_text(value, false, &text) || !is_made_of(text, "._+-", (size_t)field->most))
         problems_expected(reading, path, value, "a version such as 2.1 or 1.13.1");
     else
         *(struct text *)into = text;
@@ -249,7 +249,7 @@ void read_duration(struct reading *reading, const struct value_path *path,
     struct text text;
     int64_t milliseconds;
     char least[CLOCK_TEXT_SIZE], most[CLOCK_TEXT_SIZE];
-    if (!take_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
+    if (!values_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
         milliseconds < field->least || milliseconds > field->most)
         problems_expected(
             reading, path, value, "a duration of at least %s and at most %s, such as %s (seconds)",
@@ -276,7 +276,8 @@ void read_label(struct reading *reading, const struct value_path *path, const st
     enum { LONGEST = 63 };
     struct text text = {0};
     (void)field;
-    bool good = take_scalar_text(value, false, &text) && text.length > 0 && text.length <= LONGEST;
+    bool good =
+        values_scalar_text(value, false, &text) && text.length > 0 && text.length <= LONGEST;
     for (size_t i = 0; i < text.length && good; i++) {
         char c = text.data[i];
         bool inner = i > 0 && i + 1 < text.length;
@@ -295,7 +296,7 @@ void read_debug(struct reading *reading, const struct value_path *path, const st
     int64_t milliseconds;
     if (value->kind == VALUE_BOOLEAN && !value->boolean)
         *(int64_t *)into = 0;
-    else if (!take_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
+    else if (!values_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
              milliseconds > field->most)
         problems_expected(reading, path, value,
                           "a duration such as 30m, for which what ran is kept");

@@ -372,9 +372,9 @@ static void sample(const struct simulation *simulation, struct simulation_sample
     }
 }
 
-void simulate(const struct trace *trace, const struct simulation_options *options,
-              const struct policy *policy, struct simulation_result *result,
-              struct simulation_samples *samples)
+void engine_run(const struct trace *trace, const struct simulation_options *options,
+                const struct policy *policy, struct simulation_result *result,
+                struct simulation_samples *samples)
 {
     *result = (struct simulation_result){0};
     struct simulation simulation = {

@@ -71,8 +71,8 @@ struct simulation_samples {
 };
 
 /* `samples` may be NULL. */
-void simulate(const struct trace *trace, const struct simulation_options *options,
-              const struct policy *policy, struct simulation_result *result,
-              struct simulation_samples *samples);
+void engine_run(const struct trace *trace, const struct simulation_options *options,
+                const struct policy *policy, struct simulation_result *result,
+                struct simulation_samples *samples);
 
 #endif

@@ -262,7 +262,7 @@ static void simulate_pool(struct day_pool *pool, struct arena *arena, struct rec
                                              .seed = 1,
                                              .observe = see_start,
                                              .context = pool};
-        simulate(&trace, &options, policy_find(TEXT("ours")), &ignored, NULL);
+        engine_run(&trace, &options, policy_find(TEXT("ours")), &ignored, NULL);
         compare(pool, options.tick, result);
     }
     arena_free(own);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/system.h"
+#include "spool/file.h"
 
 enum { LOG_LIMIT = 16 << 20 }; /* bytes that are read */
 
@@ -87,7 +88,7 @@ static int open_log(int directory, const char *name)
         return file;
     if (file >= 0)
         sys.close(file);
-    return job_file_damaged(directory, name) ? -1 : sys.openat(directory, name, flags, 0644);
+    return spool_file_damaged(directory, name) ? -1 : sys.openat(directory, name, flags, 0644);
 }
 
 int eventlog_append_to(int directory, const char *name, struct text lines, struct error *error)
@@ -176,12 +177,13 @@ static struct text unquote_value(struct arena *arena, struct text written)
     return value && value->kind == VALUE_STRING ? value->string : written;
 }
 
-struct text event_get(struct arena *arena, const struct event *event, const char *key)
+struct text eventlog_get(struct arena *arena, const struct event *event, const char *key)
 {
     return unquote_value(arena, find_value(event, key));
 }
 
-bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, struct text *value)
+bool eventlog_next_pair(struct text *rest, struct arena *arena, struct text *key,
+                        struct text *value)
 {
     const char *equals = rest->length ? memchr(rest->data, '=', rest->length) : NULL;
     if (!equals)
@@ -195,7 +197,7 @@ bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, s
     return true;
 }
 
-int64_t event_get_number(const struct event *event, const char *key, int64_t otherwise)
+int64_t eventlog_get_number(const struct event *event, const char *key, int64_t otherwise)
 {
     struct text written = find_value(event, key);
     char digits[24];
@@ -228,7 +230,7 @@ void eventlog_fold(struct text log, struct eventlog_fold *fold)
         if (text_is(event.name, "intent")) {
             *fold = (struct eventlog_fold){
                 .intent = true, .last = event, .retries = fold->retries + fold->retry};
-            fold->attempt = (int)event_get_number(&event, "attempt", 0);
+            fold->attempt = (int)eventlog_get_number(&event, "attempt", 0);
         } else if (text_is(event.name, "submitted")) {
             fold->accepted = true;
             fold->submitted = event;

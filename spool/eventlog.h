@@ -47,12 +47,13 @@ struct event {
  * the end. */
 bool eventlog_next(struct text *rest, struct event *event);
 /* The value of a pair of an event, unquoted into the arena; data NULL when there is none. */
-struct text event_get(struct arena *arena, const struct event *event, const char *key);
-int64_t event_get_number(const struct event *event, const char *key, int64_t otherwise);
+struct text eventlog_get(struct arena *arena, const struct event *event, const char *key);
+int64_t eventlog_get_number(const struct event *event, const char *key, int64_t otherwise);
 
 /* Cut the next pair off an event's `rest`, its value unquoted into the arena.  False at the end, or at
  * what is no pair. */
-bool event_next_pair(struct text *rest, struct arena *arena, struct text *key, struct text *value);
+bool eventlog_next_pair(struct text *rest, struct arena *arena, struct text *key,
+                        struct text *value);
 
 /* Does the log tell of the job from its beginning on?  One that was damaged was put aside, and another begun. */
 bool eventlog_is_whole(struct text log);

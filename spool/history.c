@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "spool/history_parts.h"
+#include "spool/file.h"
+#include "spool/history_runs.h"
 #include "spool/pairs.h"
 
 enum { DIRECTORY_MODE = 0755 };
@@ -50,7 +51,7 @@ static const struct pair_field fields[] = {
 
 /* Lines */
 
-void history_format(const struct past_run *run, struct buffer *out)
+void history_runs_format(const struct past_run *run, struct buffer *out)
 {
     eventlog_start(out, run->ended, "run");
     eventlog_add_string(out, "of", size_kind_name(run->kind));
@@ -76,7 +77,7 @@ static bool read_run(struct arena *arena, const struct event *event, struct past
                              .resize = -1,
                              .tail = -1,
                              .cpu_used = -1};
-    return text_is(event->name, "run") && read_kind(event_get(arena, event, "of"), &run->kind) &&
+    return text_is(event->name, "run") && read_kind(eventlog_get(arena, event, "of"), &run->kind) &&
            !pairs_read(arena, event, fields, ARRAY_COUNT(fields), run) && id_valid(run->id) &&
            run->attempt >= 0 && run->size >= 0 && run->cpus >= 0 && run->gpus >= 0;
 }
@@ -114,7 +115,7 @@ static size_t count_lines(struct text source)
     return count;
 }
 
-void history_parse(struct arena *arena, struct text source, struct history *history)
+void history_runs_parse(struct arena *arena, struct text source, struct history *history)
 {
     size_t lines = count_lines(source);
     struct met met = {.capacity = 16};
@@ -134,7 +135,7 @@ void history_parse(struct arena *arena, struct text source, struct history *hist
 
 /* The file */
 
-int history_open(const struct spool *spool, bool make, struct error *error)
+int history_runs_open(const struct spool *spool, bool make, struct error *error)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int directory = sys.openat(spool->root, "history", flags, 0);
@@ -149,7 +150,7 @@ int history_open(const struct spool *spool, bool make, struct error *error)
 /* 1: there is none. */
 static int read_file(const struct spool *spool, struct buffer *bytes, struct error *error)
 {
-    int directory = history_open(spool, false, error);
+    int directory = history_runs_open(spool, false, error);
     if (directory < 0)
         return errno == ENOENT ? 1 : -1;
     int result = file_read_at(directory, file_name, HISTORY_BYTES + HISTORY_KEPT, bytes, error);
@@ -166,8 +167,8 @@ int history_read(const struct spool *spool, struct arena *arena, struct history 
     *history = (struct history){0};
     int result = read_file(spool, &bytes, error);
     if (!result)
-        history_parse(arena, arena_text(arena, bytes.data ? bytes.data : "", bytes.length),
-                      history);
+        history_runs_parse(arena, arena_text(arena, bytes.data ? bytes.data : "", bytes.length),
+                           history);
     buffer_free(&bytes);
     return result < 0 ? -1 : 0;
 }
@@ -184,9 +185,9 @@ static struct text newest_lines(struct text lines)
     return (struct text){end + 1, (size_t)(lines.data + lines.length - end) - 1};
 }
 
-int history_replace(int directory, struct text lines, struct error *error)
+int history_runs_replace(int directory, struct text lines, struct error *error)
 {
-    return job_file_replace(directory, file_name, newest_lines(lines), 0644, error);
+    return spool_file_replace(directory, file_name, newest_lines(lines), 0644, error);
 }
 
 static int shorten_file(int directory, struct error *error)
@@ -194,7 +195,7 @@ static int shorten_file(int directory, struct error *error)
     struct buffer bytes = {0};
     int result = file_read_at(directory, file_name, 2 * HISTORY_BYTES, &bytes, error);
     if (!result)
-        result = history_replace(directory, buffer_text(&bytes), error);
+        result = history_runs_replace(directory, buffer_text(&bytes), error);
     buffer_free(&bytes);
     return result;
 }
@@ -209,7 +210,7 @@ static int make_room(int directory, size_t more, struct error *error)
         return 0;
     if (!shorten_file(directory, error))
         return 0;
-    if (!file_is_damaged(errno) || job_file_damaged(directory, file_name))
+    if (!file_is_damaged(errno) || spool_file_damaged(directory, file_name))
         return error_prefix(error, "history");
     return 0;
 }
@@ -291,8 +292,8 @@ static void fill_run(struct past_run *run, const struct job_record *record,
     set_amounts(run, record);
 }
 
-void history_runs(const struct job_record *record, const struct progress *progress, bool finished,
-                  bool all, int64_t now, struct buffer *out)
+void history_runs_add(const struct job_record *record, const struct progress *progress,
+                      bool finished, bool all, int64_t now, struct buffer *out)
 {
     struct past_run run;
     for (int i = 0; i < progress->size_count; i++) {
@@ -300,7 +301,7 @@ void history_runs(const struct job_record *record, const struct progress *progre
             continue;
         fill_run(&run, record, progress, i, finished);
         run.ended = now;
-        history_format(&run, out);
+        history_runs_format(&run, out);
     }
 }
 
@@ -309,9 +310,9 @@ int history_add(const struct spool *spool, const struct job_record *record,
 {
     struct buffer lines = {0};
     int directory = -1, result = 0;
-    history_runs(record, progress, finished, false, now, &lines);
+    history_runs_add(record, progress, finished, false, now, &lines);
     if (lines.length) {
-        directory = history_open(spool, true, error);
+        directory = history_runs_open(spool, true, error);
         result = directory < 0 || make_room(directory, lines.length, error) ||
                          eventlog_append_to(directory, file_name, buffer_text(&lines), error)
                      ? -1

@@ -11,7 +11,8 @@
 #include "base/system.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"
-#include "spool/history_parts.h"
+#include "spool/history_runs.h"
+#include "spool/jobs.h"
 
 /* A job's lines, which are put in order by when it ended. */
 struct old_job {
@@ -30,7 +31,7 @@ struct rebuilding {
 static int64_t event_at(struct arena *arena, const struct event *event)
 {
     int64_t at;
-    struct text written = event_get(arena, event, "at");
+    struct text written = eventlog_get(arena, event, "at");
     return written.data && !clock_parse(written, &at) ? at : event->time;
 }
 
@@ -57,7 +58,8 @@ static int read_log(struct arena *arena, int job, const struct job_record *recor
         *progress = (struct progress){
             .time = *ended, .attempt = record->attempt, .start_up = -1, .restart = -1};
         progress->size = record->sizes.kind == SIZE_FIXED ? 1 : record->size;
-        progress_at(progress, record->attempt, progress->size)->running = *ended - started;
+        progress_file_entry_at(progress, record->attempt, progress->size)->running =
+            *ended - started;
     }
     return 0;
 }
@@ -70,10 +72,10 @@ static int take_job(struct rebuilding *rebuilding, struct arena *arena, int job)
     int64_t ended;
     if (record_read(job, arena, &record, NULL))
         return -1;
-    bool measured = progress_read(job, &progress, NULL) == 0;
+    bool measured = progress_file_read(job, &progress, NULL) == 0;
     if (read_log(arena, job, &record, measured, &progress, &ended))
         return -1;
-    history_runs(&record, &progress, true, true, ended, &lines);
+    history_runs_add(&record, &progress, true, true, ended, &lines);
     if (lines.length == 0)
         return -1;
     rebuilding->jobs = memory_grow(rebuilding->jobs, rebuilding->count, &rebuilding->capacity,
@@ -115,7 +117,7 @@ static int add_newer(struct rebuilding *rebuilding, int64_t since, struct buffer
         result = 0; /* that is what it is made again for */
     for (size_t i = 0; i < history.count; i++)
         if (history.runs[i].ended >= since)
-            history_format(&history.runs[i], lines);
+            history_runs_format(&history.runs[i], lines);
     arena_free(arena);
     return result;
 }
@@ -126,14 +128,14 @@ static int write_lines(struct rebuilding *rebuilding, int64_t since, size_t *run
     struct buffer lines = {0};
     struct arena *arena = arena_new();
     struct history history = {0};
-    int directory = history_open(rebuilding->spool, true, error);
+    int directory = history_runs_open(rebuilding->spool, true, error);
     int result = directory < 0 ? -1 : 0;
     for (size_t i = 0; i < rebuilding->count; i++)
         buffer_add_string(&lines, rebuilding->jobs[i].lines);
     if (!result)
         result = add_newer(rebuilding, since, &lines, error);
     if (!result)
-        result = history_replace(directory, buffer_text(&lines), error);
+        result = history_runs_replace(directory, buffer_text(&lines), error);
     if (!result)
         result = history_read(rebuilding->spool, arena, &history, error);
     *runs = history.count;
@@ -151,7 +153,7 @@ int history_rebuild(const struct spool *spool, size_t *runs, struct error *error
     size_t count = 0;
     int64_t since = clock_now();
     *runs = 0;
-    if (days_list(spool, &days, &count))
+    if (jobs_list_days(spool, &days, &count))
         return error_errno(error, "done/ could not be read");
     for (size_t i = 0; i < count && rebuilding.bytes < HISTORY_KEPT; i++)
         jobs_walk_day(spool, days[i], visit_job, &rebuilding);

@@ -28,7 +28,7 @@ const char *job_state_name(enum job_state state)
 static void take_word(const struct event *event, const char *key, char *buffer, size_t size)
 {
     struct arena *arena = arena_new();
-    struct text word = event_get(arena, event, key);
+    struct text word = eventlog_get(arena, event, key);
     snprintf(buffer, size, "%.*s", (int)word.length, word.length ? word.data : "");
     arena_free(arena);
 }
@@ -38,7 +38,8 @@ static void take_image(const struct event *event, struct job_situation *situatio
     if (situation->ran_count == SITUATION_IMAGES_MOST)
         return;
     struct arena *arena = arena_new();
-    struct text role = event_get(arena, event, "role"), image = event_get(arena, event, "ran");
+    struct text role = eventlog_get(arena, event, "role"),
+                image = eventlog_get(arena, event, "ran");
     struct image_of_role *ran = &situation->ran[situation->ran_count];
     if (role.length && image.length) {
         snprintf(ran->role, sizeof(ran->role), "%.*s", (int)role.length, role.data);
@@ -53,7 +54,7 @@ static void take_listening(const struct event *event, struct job_situation *situ
     if (situation->listening_count == SITUATION_LISTENING_MOST)
         return;
     struct arena *arena = arena_new();
-    struct text address = event_get(arena, event, "address");
+    struct text address = eventlog_get(arena, event, "address");
     char *buffer = situation->listening[situation->listening_count];
     if (address.length && address.length < sizeof(situation->listening[0])) {
         memcpy(buffer, address.data, address.length);
@@ -66,7 +67,7 @@ static void take_listening(const struct event *event, struct job_situation *situ
 static int64_t time_of(const struct event *event)
 {
     struct arena *arena = arena_new();
-    struct text at = event_get(arena, event, "at");
+    struct text at = eventlog_get(arena, event, "at");
     int64_t time = event->time;
     if (at.data && clock_parse(at, &time))
         time = event->time;
@@ -189,7 +190,7 @@ bool job_state_select(const char *word, struct job_state_filter *filter)
         if (strcmp(names[i], word) == 0)
             return filter->states[i] = true;
     for (int i = 0; i < STATE_COUNT; i++)
-        if (strcmp(state_name((enum state)i), word) == 0)
+        if (strcmp(spool_state_name((enum state)i), word) == 0)
             return filter->directories[i] = true;
     return false;
 }

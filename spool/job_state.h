@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "spool/job.h"
 #include "spool/record.h"
-#include "spool/spool.h"
 
 enum job_state {
     JOB_WAITING,

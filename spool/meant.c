@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "spool/jobs.h"
 
 enum { MOST_LOOKS = 3, MOST_READ = 1000 };
 
@@ -81,9 +82,9 @@ static bool is_whole_id(const struct meaning *meaning, struct job_place *place)
 {
     const struct spool *spool = meaning->spool;
     return id_valid(meaning->word) &&
-           (job_find_whole(spool, meaning->word, place) ||
-            job_find_done(spool, meaning->word, place) == 1 ||
-            job_find_whole(spool, meaning->word, place)); /* it moved on meanwhile */
+           (jobs_find_whole(spool, meaning->word, place) ||
+            jobs_find_done(spool, meaning->word, place) == 1 ||
+            jobs_find_whole(spool, meaning->word, place)); /* it moved on meanwhile */
 }
 
 /* ---- whose they are, and what can be done to them ---- */
@@ -186,7 +187,7 @@ static int search_all(struct search *search, struct meant *meant, struct error *
     const struct spool *spool = search->meaning->spool;
     for (int i = 0; i < STATE_COUNT; i++)
         if (jobs_walk(spool, (enum state)i, match_place, search))
-            return error_errno(error, "%s/ could not be read", state_name((enum state)i));
+            return error_errno(error, "%s/ could not be read", spool_state_name((enum state)i));
     sort_places(&search->named);
     sort_places(&search->begun);
     look_at_all(search, &search->named, true);
@@ -200,7 +201,7 @@ static int search_all(struct search *search, struct meant *meant, struct error *
     return 1;
 }
 
-int job_meant(const struct meaning *meaning, struct meant *meant, struct error *error)
+int meant_job(const struct meaning *meaning, struct meant *meant, struct error *error)
 {
     struct error_quote_buffer buffer;
     struct search search = {.meaning = meaning, .word = meaning->word};

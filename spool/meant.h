@@ -10,8 +10,8 @@
 #ifndef SPOOL_MEANT_H
 #define SPOOL_MEANT_H
 
+#include "spool/job.h"
 #include "spool/record.h"
-#include "spool/spool.h"
 
 /* What is asked. */
 struct meaning {
@@ -34,6 +34,6 @@ struct meant {
 
 /* 0: it is meant->places[0]; 1 and a sentence when there is none, or when there are several, which
  * are in *meant; -1 and a sentence when the spool cannot be read. */
-int job_meant(const struct meaning *meaning, struct meant *meant, struct error *error);
+int meant_job(const struct meaning *meaning, struct meant *meant, struct error *error);
 
 #endif

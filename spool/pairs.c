@@ -29,7 +29,7 @@ static void add_pair(struct buffer *line, const struct pair_field *field, const 
             eventlog_add_string(line, field->name, clock_format(*(const int64_t *)at, buffer));
         break;
     case PAIR_DOUBLE:
-        number_format(*(const double *)at, number);
+        value_format_number(*(const double *)at, number);
         eventlog_add_string(line, field->name, number);
         break;
     case PAIR_FLAG:
@@ -104,7 +104,7 @@ int pairs_read(struct arena *arena, const struct event *event, const struct pair
                size_t count, void *base)
 {
     struct text rest = event->rest, key, value;
-    while (event_next_pair(&rest, arena, &key, &value))
+    while (eventlog_next_pair(&rest, arena, &key, &value))
         for (size_t i = 0; i < count; i++)
             if (text_is(key, fields[i].name) &&
                 read_pair(value, &fields[i], (char *)base + fields[i].offset))

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { PLAN_LIMIT = 64 << 20, PLAN_MODE = 0644 }; /* bytes; a line is about 200 */
 
@@ -59,7 +60,7 @@ int plan_file_write(struct spool *spool, const struct plan_file *plan, struct er
     }
     for (size_t i = 0; i < plan->job_count; i++)
         add_job(&out, &plan->jobs[i]);
-    int result = job_file_renew(spool->root, "plan", buffer_text(&out), PLAN_MODE, error);
+    int result = spool_file_renew(spool->root, "plan", buffer_text(&out), PLAN_MODE, error);
     buffer_free(&out);
     return result;
 }
@@ -74,13 +75,13 @@ void plan_file_remove(const struct spool *spool)
 static int64_t get_moment(struct arena *arena, const struct event *line, const char *key)
 {
     int64_t time;
-    struct text text = event_get(arena, line, key);
+    struct text text = eventlog_get(arena, line, key);
     return text.data && clock_parse(text, &time) == 0 ? time : 0;
 }
 
 static struct text get_text(struct arena *arena, const struct event *line, const char *key)
 {
-    struct text text = event_get(arena, line, key);
+    struct text text = eventlog_get(arena, line, key);
     return text.data ? text : TEXT("");
 }
 
@@ -105,8 +106,8 @@ static bool read_job(struct arena *arena, const struct event *line, struct plann
         .late = get_moment(arena, line, "late"),
         .deadline = get_moment(arena, line, "deadline"),
         .kind = get_kind(arena, line),
-        .size = event_get_number(line, "size", 0),
-        .next = event_get_number(line, "next", 0),
+        .size = eventlog_get_number(line, "size", 0),
+        .next = eventlog_get_number(line, "next", 0),
         .reason = get_text(arena, line, "reason"),
     };
     memcpy(job->id, id.data, id.length);
@@ -141,8 +142,8 @@ static void read_lines(struct arena *arena, struct text rest, struct plan_file *
             plan->time = get_moment(arena, &pairs, "time");
         else if (text_is(word, "pool"))
             plan->pools[plan->pool_count++] = (struct planned_pool){
-                get_text(arena, &pairs, "name"), event_get_number(&pairs, "capacity", -1),
-                event_get_number(&pairs, "used", 0)};
+                get_text(arena, &pairs, "name"), eventlog_get_number(&pairs, "capacity", -1),
+                eventlog_get_number(&pairs, "used", 0)};
         else if (text_is(word, "job") && read_job(arena, &pairs, &plan->jobs[plan->job_count]))
             plan->job_count++;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "spool/file.h"
 #include "spool/pairs.h"
 
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 }; /* bytes; a file is about 1 KiB */
@@ -53,7 +54,8 @@ static struct progress_at_size *append_size(struct progress *progress)
     return added;
 }
 
-struct progress_at_size *progress_at(struct progress *progress, int attempt, int64_t size)
+struct progress_at_size *progress_file_entry_at(struct progress *progress, int attempt,
+                                                int64_t size)
 {
     for (int i = 0; i < progress->size_count; i++)
         if (progress->sizes[i].attempt == attempt && progress->sizes[i].size == size)
@@ -64,7 +66,7 @@ struct progress_at_size *progress_at(struct progress *progress, int attempt, int
     return added;
 }
 
-struct progress_at_size *progress_now(struct progress *progress)
+struct progress_at_size *progress_file_entry(struct progress *progress)
 {
     for (int i = progress->size_count - 1; i >= 0; i--)
         if (progress->sizes[i].attempt == progress->attempt &&
@@ -73,7 +75,7 @@ struct progress_at_size *progress_now(struct progress *progress)
     return NULL;
 }
 
-int64_t progress_running(const struct progress *progress, bool all)
+int64_t progress_file_running(const struct progress *progress, bool all)
 {
     int64_t sum = all ? progress->earlier : 0;
     for (int i = 0; i < progress->size_count; i++)
@@ -82,7 +84,7 @@ int64_t progress_running(const struct progress *progress, bool all)
     return sum;
 }
 
-void progress_format(const struct progress *progress, struct buffer *out)
+void progress_file_format(const struct progress *progress, struct buffer *out)
 {
     eventlog_start(out, progress->time, "progress");
     pairs_add(out, fields, ARRAY_COUNT(fields), progress);
@@ -126,7 +128,7 @@ static int parse_lines(struct arena *arena, struct text source, struct progress 
                : -1;
 }
 
-int progress_parse(struct text source, struct progress *progress, struct error *error)
+int progress_file_parse(struct text source, struct progress *progress, struct error *error)
 {
     struct arena *arena = arena_new();
     *progress = nothing;
@@ -138,7 +140,7 @@ int progress_parse(struct text source, struct progress *progress, struct error *
     return error_set(error, "progress is damaged: found lines that are not those of a measurement");
 }
 
-int progress_read(int job, struct progress *progress, struct error *error)
+int progress_file_read(int job, struct progress *progress, struct error *error)
 {
     struct buffer bytes = {0};
     *progress = nothing;
@@ -146,16 +148,16 @@ int progress_read(int job, struct progress *progress, struct error *error)
     if (result && errno == ENOENT)
         result = 1;
     else if (!result)
-        result = progress_parse(buffer_text(&bytes), progress, error);
+        result = progress_file_parse(buffer_text(&bytes), progress, error);
     buffer_free(&bytes);
     return result;
 }
 
-int progress_write(int job, const struct progress *progress, struct error *error)
+int progress_file_write(int job, const struct progress *progress, struct error *error)
 {
     struct buffer bytes = {0};
-    progress_format(progress, &bytes);
-    int result = job_file_renew(job, "progress", buffer_text(&bytes), FILE_MODE, error);
+    progress_file_format(progress, &bytes);
+    int result = spool_file_renew(job, "progress", buffer_text(&bytes), FILE_MODE, error);
     buffer_free(&bytes);
     return result;
 }

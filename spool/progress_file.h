@@ -52,21 +52,22 @@ struct progress {
 };
 
 /* Of the sizes, those of the attempt that it is about: the entry of its present size.  NULL: none. */
-struct progress_at_size *progress_now(struct progress *progress);
+struct progress_at_size *progress_file_entry(struct progress *progress);
 
 /* The entry of that attempt and size, made if it is not there. */
-struct progress_at_size *progress_at(struct progress *progress, int attempt, int64_t size);
+struct progress_at_size *progress_file_entry_at(struct progress *progress, int attempt,
+                                                int64_t size);
 
 /* Milliseconds that the job has run: all attempts, or only the present one. */
-int64_t progress_running(const struct progress *progress, bool all);
+int64_t progress_file_running(const struct progress *progress, bool all);
 
 /* Read it from the job directory `job`.  1: there is none; -1 and a sentence when it is damaged or
  * cannot be read. */
-int progress_read(int job, struct progress *progress, struct error *error);
-int progress_write(int job, const struct progress *progress, struct error *error);
+int progress_file_read(int job, struct progress *progress, struct error *error);
+int progress_file_write(int job, const struct progress *progress, struct error *error);
 
 /* The same from the bytes of a file, and the other way: appended. */
-int progress_parse(struct text source, struct progress *progress, struct error *error);
-void progress_format(const struct progress *progress, struct buffer *out);
+int progress_file_parse(struct text source, struct progress *progress, struct error *error);
+void progress_file_format(const struct progress *progress, struct buffer *out);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/system.h"
 #include "base/yaml.h"
+#include "spool/file.h"
 #include "spool/record_fields.h"
 #include "spool/spool.h"
 
@@ -202,8 +203,8 @@ static int write_record(int job, const struct job_record *record, bool create, s
     buffer_free(&fields_text);
     if (!result)
         result = create
-                     ? job_file_create(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error)
-                     : job_file_replace(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error);
+                     ? spool_file_create(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error)
+                     : spool_file_replace(job, "job.yaml", buffer_text(&bytes), RECORD_MODE, error);
     buffer_free(&bytes);
     return result;
 }

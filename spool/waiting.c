@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { WAITING_BYTES = 16 * 1024, WAITING_MODE = 0644 };
 static const char file_name[] = "waiting";
@@ -32,7 +33,7 @@ int waiting_write(const struct spool *spool, const struct waiting_file *waiting,
     if (waiting->reason[0])
         eventlog_add_string(&out, "reason", waiting->reason);
     buffer_add_byte(&out, '\n');
-    int result = job_file_renew(spool->root, file_name, buffer_text(&out), WAITING_MODE, error);
+    int result = spool_file_renew(spool->root, file_name, buffer_text(&out), WAITING_MODE, error);
     buffer_free(&out);
     return result;
 }
@@ -51,7 +52,7 @@ static void take_line(struct waiting_file *waiting, struct text line)
 {
     struct arena *arena = arena_new();
     struct text key, value;
-    while (event_next_pair(&line, arena, &key, &value)) {
+    while (eventlog_next_pair(&line, arena, &key, &value)) {
         if (text_is(key, "since"))
             clock_parse(value, &waiting->since);
         else if (text_is(key, "first"))

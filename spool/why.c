@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/system.h"
+#include "spool/file.h"
 #include "spool/spool.h"
 
 enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
@@ -24,7 +25,7 @@ int why_write(int job, const struct why *why, struct error *error)
 {
     struct buffer text = {0};
     why_format(why, &text);
-    int result = job_file_replace(job, "why", buffer_text(&text), 0644, error);
+    int result = spool_file_replace(job, "why", buffer_text(&text), 0644, error);
     buffer_free(&text);
     return result;
 }
@@ -33,7 +34,7 @@ int why_write_private(int job, const struct why *why, gid_t group, struct error 
 {
     struct buffer text = {0};
     why_format(why, &text);
-    int result = job_file_replace_private(job, "why", buffer_text(&text), group, error);
+    int result = spool_file_replace_private(job, "why", buffer_text(&text), group, error);
     buffer_free(&text);
     return result;
 }
@@ -61,8 +62,8 @@ int why_replace_next(int job, const char *next, struct error *error)
     }
     buffer_printf(&new, "%.*s\nNext: %s\n", (int)find_next(buffer_text(&old)), old.data, next);
     result = status.st_mode & S_IROTH
-                 ? job_file_replace(job, "why", buffer_text(&new), 0644, error)
-                 : job_file_replace_private(job, "why", buffer_text(&new), status.st_gid, error);
+                 ? spool_file_replace(job, "why", buffer_text(&new), 0644, error)
+                 : spool_file_replace_private(job, "why", buffer_text(&new), status.st_gid, error);
 done:
     buffer_free(&old);
     buffer_free(&new);
@@ -74,7 +75,7 @@ int why_remove(int job, struct error *error)
     if (!sys.unlinkat(job, "why", 0) || errno == ENOENT)
         return 0;
     /* A directory has its name. */
-    if ((errno == EISDIR || errno == EPERM) && !job_file_damaged(job, "why"))
+    if ((errno == EISDIR || errno == EPERM) && !spool_file_damaged(job, "why"))
         return 0;
     return error_errno(error, "why could not be removed");
 }

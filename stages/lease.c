@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "spool/file.h"
 
 enum { RENEWALS = 6, HOST_SIZE = 65, EPOCH_NAME_SIZE = 40 };
 static const char lease_name[] = ".lease", released[] = "released";
@@ -179,7 +180,7 @@ static int put_lease(struct lease *lease, struct error *error)
 {
     char text[LEASE_TEXT_SIZE];
     format(lease, lease->locked ? "locked" : "unlocked", text);
-    if (job_file_replace(lease->spool->root, lease_name, text_of(text), 0644, error))
+    if (spool_file_replace(lease->spool->root, lease_name, text_of(text), 0644, error))
         return -1;
     lease->file = sys.openat(lease->spool->root, lease_name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (lease->file < 0)

@@ -74,6 +74,6 @@ extern const struct stage_operations intake_stage, submit_stage, track_stage, re
 int stage_run(const struct stage_operations *operations, const char *directory);
 
 /* One pass over failed/ and held/, for `dlspool resubmit`: how many jobs went back to rendered/, or -1. */
-int resubmit_once(const char *directory, struct error *error);
+int stage_resubmit_once(const char *directory, struct error *error);
 
 #endif

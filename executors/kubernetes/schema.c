@@ -276,7 +276,7 @@ static void add_expected(struct schema_problems *problems, const struct value_pa
                          const struct value *value, const char *what)
 {
     struct buffer found = {0};
-    value_found_add(&found, value);
+    value_path_add_found(&found, value);
     problem(problems, place, value->line, value->column, "found %s, expected %s%s", found.data,
             what, value->kind == VALUE_NULL ? "; leave the field out" : "");
     buffer_free(&found);

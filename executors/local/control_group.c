@@ -85,7 +85,7 @@ static void take_line(struct control_mounts *mounts, struct text line)
         take_mount(&mounts->cpuacct, root, point);
 }
 
-void control_mounts_read(const char *proc, struct control_mounts *mounts)
+void control_group_mounts(const char *proc, struct control_mounts *mounts)
 {
     struct buffer file = {0};
     struct text line;

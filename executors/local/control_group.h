@@ -37,7 +37,7 @@ struct control_group {
 };
 
 /* Look where the hierarchies are.  `proc` is "/proc", but for tests. */
-void control_mounts_read(const char *proc, struct control_mounts *mounts);
+void control_group_mounts(const char *proc, struct control_mounts *mounts);
 
 /* The group of the container `id`, in which `process` is.  -1: it is not, or nothing can be told. */
 int control_group_find(const char *proc, const struct control_mounts *mounts, pid_t process,

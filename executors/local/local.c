@@ -186,7 +186,7 @@ struct executor *executor_local_open(const struct value *settings, const char *s
         .directory = -1,
         .has_init = find_init(),
     };
-    control_mounts_read("/proc", &local->mounts);
+    control_group_mounts("/proc", &local->mounts);
     if (local_settings_read(&local->settings, local->arena, settings, error)) {
         local_close(&local->executor);
         return NULL;

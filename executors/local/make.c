@@ -268,7 +268,7 @@ static void pull_images(struct batch *batch)
     step_free(&step);
 }
 
-void local_make(struct batch *batch)
+void step_make_containers(struct batch *batch)
 {
     make_pods(batch);
     if (create_containers(batch) && layout_any_left(batch)) {

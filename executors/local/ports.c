@@ -96,7 +96,7 @@ static void take_port(struct batch *batch, struct layout *layout,
     layout_decide(layout, SUBMIT_NO_ROOM);
 }
 
-void layout_take_ports(struct batch *batch, const struct podman_container *containers, size_t count)
+void local_ports_take(struct batch *batch, const struct podman_container *containers, size_t count)
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct layout *layout = &batch->layouts[i];

@@ -13,8 +13,7 @@
 
 /* Decide as SUBMIT_NO_ROOM the layouts of a batch whose ports are taken.  `containers` are all there
  * are of dlspool. */
-void layout_take_ports(struct batch *batch, const struct podman_container *containers,
-                       size_t count);
+void local_ports_take(struct batch *batch, const struct podman_container *containers, size_t count);
 
 /* The label `listen`: the ports with spaces between, in the arena. */
 struct text local_ports_label(struct arena *arena, const struct local_manifest *manifest);

@@ -91,7 +91,7 @@ static void start_containers(struct batch *batch)
     step_free(&step);
 }
 
-void local_start(struct batch *batch)
+void step_start_containers(struct batch *batch)
 {
     start_pods(batch);
     start_containers(batch);

@@ -46,7 +46,7 @@ void step_trouble(struct layout *layout, const struct podman_call *call);
 
 /* The steps that make pods and containers, fetching images where they are missing, and those that
  * start them. */
-void local_make(struct batch *batch);
-void local_start(struct batch *batch);
+void step_make_containers(struct batch *batch);
+void step_start_containers(struct batch *batch);
 
 #endif

@@ -87,7 +87,7 @@ static void take_stock(struct batch *batch)
         return;
     }
     layout_look(batch, containers, count);
-    layout_take_ports(batch, containers, count);
+    local_ports_take(batch, containers, count);
     layout_take_room(batch, containers, count);
 }
 
@@ -128,8 +128,8 @@ void local_submit(struct executor *executor, struct submission **submissions, si
         take_stock(&batch);
     layout_check_access(&batch);
     layout_write_files(&batch);
-    local_make(&batch);
-    local_start(&batch);
+    step_make_containers(&batch);
+    step_start_containers(&batch);
     local_turns_release(held);
     for (size_t i = 0; i < count; i++)
         finish(&batch, &batch.layouts[i]);

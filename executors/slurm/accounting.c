@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "executors/http/http.h"
+#include "executors/slurm/values.h"
 
 enum {
     NAMES_AT_ONCE = 40,      /* in one URL, which stays below 4 KiB */
@@ -18,7 +19,7 @@ enum {
 
 static int64_t read_time(const struct value *times, const char *key)
 {
-    double seconds = slurm_number(times, key, 0);
+    double seconds = slurm_value_number(times, key, 0);
     return seconds > 0 && seconds < 4294967294.0 ? (int64_t)seconds * 1000 : 0;
 }
 
@@ -29,18 +30,18 @@ bool slurm_accounting_read(struct slurm_record *record, const struct value *job)
     *record = (struct slurm_record){.array_index = -1, .released = true};
     if (!slurm_record_read_name(record, value_get_text(job, "name")))
         return false;
-    record->number = slurm_whole(job, "job_id", SLURM_NUMBER_MOST, 0);
-    record->array_number = slurm_whole(array, "job_id", SLURM_NUMBER_MOST, 0);
+    record->number = slurm_value_whole(job, "job_id", SLURM_NUMBER_MOST, 0);
+    record->array_number = slurm_value_whole(array, "job_id", SLURM_NUMBER_MOST, 0);
     record->array_rest = value_get_text(array, "task");
     if (record->array_number)
-        record->array_index = (int)slurm_whole(array, "task_id", INT_MAX, -1);
-    record->het_number = slurm_whole(het, "job_id", SLURM_NUMBER_MOST, 0);
-    record->het_offset = (int)slurm_whole(het, "job_offset", INT_MAX, 0);
-    record->state = slurm_state_of(state, "current", &record->state_word);
+        record->array_index = (int)slurm_value_whole(array, "task_id", INT_MAX, -1);
+    record->het_number = slurm_value_whole(het, "job_id", SLURM_NUMBER_MOST, 0);
+    record->het_offset = (int)slurm_value_whole(het, "job_offset", INT_MAX, 0);
+    record->state = slurm_record_state(state, "current", &record->state_word);
     record->reason = value_get_text(state, "reason");
     record->user = value_get_text(job, "user");
     record->user_id = -1;
-    record->exit_code = slurm_exit_code(value_get(job, "exit_code"));
+    record->exit_code = slurm_value_exit_code(value_get(job, "exit_code"));
     record->submitted = read_time(times, "submission");
     record->started = read_time(times, "start");
     record->ended = read_time(times, "end");
@@ -83,7 +84,7 @@ int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *u
                          struct error *error)
 {
     enum slurm_outcome outcome;
-    const struct slurm_version *version = slurm_version_of(slurm->connection, &outcome, error);
+    const struct slurm_version *version = slurm_api_version(slurm->connection, &outcome, error);
     *records = (struct slurm_records){0};
     if (!version || !version->database)
         return version ? 0 : -1;
@@ -99,7 +100,7 @@ int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *u
             result = -1;
             error_set(error, "slurmdbd cannot be asked: %.1500s", call.error.text);
         }
-        slurm_call_free(&call);
+        slurm_api_call_free(&call);
     }
     slurm_records_sort(records);
     return result;

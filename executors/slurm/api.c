@@ -2,7 +2,6 @@
 #include "executors/slurm/api.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/json.h"
 #include "executors/http/http.h"
 #include "executors/slurm/token.h"
+#include "executors/slurm/values.h"
 
 enum {
     RESPONSE_LIMIT = 1 << 29, /* bytes: some 150,000 jobs */
@@ -28,7 +28,8 @@ struct slurm_connection {
 
 /* ---- opening ---- */
 
-struct slurm_connection *slurm_connect(const struct slurm_settings *settings, struct error *error)
+struct slurm_connection *slurm_api_connect(const struct slurm_settings *settings,
+                                           struct error *error)
 {
     static const char unix_prefix[] = "unix:";
     bool local = text_starts(settings->address, unix_prefix);
@@ -53,7 +54,7 @@ struct slurm_connection *slurm_connect(const struct slurm_settings *settings, st
     return connection;
 }
 
-void slurm_disconnect(struct slurm_connection *connection)
+void slurm_api_disconnect(struct slurm_connection *connection)
 {
     if (!connection)
         return;
@@ -62,67 +63,23 @@ void slurm_disconnect(struct slurm_connection *connection)
     free(connection);
 }
 
-const char *slurm_server(const struct slurm_connection *connection)
+const char *slurm_api_server(const struct slurm_connection *connection)
 {
     return connection->settings->address.data;
 }
 
-bool slurm_is_local(const struct slurm_connection *connection)
+bool slurm_api_is_local(const struct slurm_connection *connection)
 {
     return !connection->settings->token_file.length &&
            !connection->settings->token_directory.length;
 }
 
-bool slurm_differs_by_user(const struct slurm_connection *connection)
+bool slurm_api_differs_by_user(const struct slurm_connection *connection)
 {
     return slurm_tokens_differ(connection->tokens);
 }
 
 /* ---- values ---- */
-
-double slurm_number(const struct value *object, const char *key, double otherwise)
-{
-    const struct value *value = value_get(object, key);
-    if (value && value->kind == VALUE_OBJECT) {
-        bool set =
-            value_get_boolean(value, "set", false) && !value_get_boolean(value, "infinite", false);
-        value = set ? value_get(value, "number") : NULL;
-    }
-    if (value && value->kind == VALUE_NUMBER)
-        return value->number;
-    if (value && value->kind == VALUE_STRING && value->string.length && value->string.length < 20) {
-        char *end;
-        double number = strtod(value->string.data, &end);
-        if (!*end && isfinite(number))
-            return number;
-    }
-    return otherwise;
-}
-
-struct text slurm_word(const struct value *object, const char *key)
-{
-    const struct value *value = value_get(object, key);
-    if (value && value->kind == VALUE_LIST && value->list.count)
-        value = value->list.items[0];
-    return value && value->kind == VALUE_STRING ? value->string : (struct text){0};
-}
-
-bool slurm_has_word(const struct value *object, const char *key, const char *word)
-{
-    const struct value *value = value_get(object, key);
-    if (value && value->kind == VALUE_LIST) {
-        for (size_t i = 0; i < value->list.count; i++)
-            if (value->list.items[i]->kind == VALUE_STRING &&
-                text_is(value->list.items[i]->string, word))
-                return true;
-        return false;
-    }
-    struct text rest = value && value->kind == VALUE_STRING ? value->string : TEXT(""), piece;
-    while (rest.length && text_next(&rest, ',', &piece))
-        if (text_is(text_trim(piece), word))
-            return true;
-    return false;
-}
 
 /* ---- what an answer means ---- */
 
@@ -165,7 +122,8 @@ static bool find_complaint(const struct value *answer, struct complaint *complai
     *complaint = (struct complaint){0};
     for (size_t i = 0; errors && errors->kind == VALUE_LIST && i < errors->list.count; i++) {
         const struct value *error = errors->list.items[i];
-        double code = slurm_number(error, "error_number", slurm_number(error, "error_code", 0));
+        double code =
+            slurm_value_number(error, "error_number", slurm_value_number(error, "error_code", 0));
         bool numbered = code >= -1 && code <= 100000 && code != 0;
         if (found && !numbered)
             continue;
@@ -214,15 +172,16 @@ static void tell_complaint(const struct slurm_connection *connection, struct slu
         error_set(&call->error, "Slurm says: %s", words.data);
     buffer_free(&words);
     enum outage outage = find_outage(complaint->code);
-    if (outage && (complaint->code == 5005 || complaint->code == -1) && !slurm_is_local(connection))
+    if (outage && (complaint->code == 5005 || complaint->code == -1) &&
+        !slurm_api_is_local(connection))
         error_prefix(&call->error,
                      "slurmctld cannot be reached through slurmrestd at %s, or does not "
                      "take the token of slurm.token_file or slurm.token_directory (one "
                      "that was made with another key, or for another user)",
-                     slurm_server(connection));
+                     slurm_api_server(connection));
     else if (outage)
         error_prefix(&call->error, "slurmctld cannot do it through slurmrestd at %s at the moment",
-                     slurm_server(connection));
+                     slurm_api_server(connection));
 }
 
 static bool is_read_only(const struct slurm_call *call)
@@ -242,27 +201,27 @@ static void judge_words(struct slurm_connection *connection, struct slurm_call *
         slurm_tokens_refused(connection->tokens, call->user);
         error_set(
             &call->error,
-            slurm_is_local(connection)
+            slurm_api_is_local(connection)
                 ? "slurmrestd at %s refuses dlspool's user (401: %s): on a unix socket it takes "
                   "requests of root and of the user that it runs as; else it needs a token "
                   "(slurm.token_file, slurm.token_directory)"
                 : "slurmrestd at %s does not accept the token or the user's name (401: %s): it "
                   "must be started with -a rest_auth/jwt and SLURM_JWT=daemon",
-            slurm_server(connection), said);
+            slurm_api_server(connection), said);
     } else if (call->status == 404) {
         /* It says no to the path, and not to the job: it may be another slurmrestd by now. */
         call->outcome = SLURM_UNAVAILABLE;
         connection->version_known = false;
-        error_set(&call->error, "slurmrestd at %s has no %s (404: %s)", slurm_server(connection),
-                  call->path.data, said);
+        error_set(&call->error, "slurmrestd at %s has no %s (404: %s)",
+                  slurm_api_server(connection), call->path.data, said);
     } else if (call->status >= 500 || call->status < 400) {
         call->outcome = is_read_only(call) ? SLURM_UNAVAILABLE : SLURM_UNKNOWN;
-        error_set(&call->error, "slurmrestd at %s answered %d: %s", slurm_server(connection),
+        error_set(&call->error, "slurmrestd at %s answered %d: %s", slurm_api_server(connection),
                   call->status, said);
     } else {
         call->outcome =
             call->status == 429 || call->status == 408 ? SLURM_UNAVAILABLE : SLURM_REFUSED;
-        error_set(&call->error, "slurmrestd at %s answered %d: %s", slurm_server(connection),
+        error_set(&call->error, "slurmrestd at %s answered %d: %s", slurm_api_server(connection),
                   call->status, said);
     }
     buffer_free(&words);
@@ -328,13 +287,13 @@ static void judge(struct slurm_connection *connection, struct arena *arena, stru
     judge_words(connection, call, body);
 }
 
-void slurm_call_free(struct slurm_call *call)
+void slurm_api_call_free(struct slurm_call *call)
 {
     buffer_free(&call->response);
 }
 
-void slurm_run(struct slurm_connection *connection, struct arena *arena,
-               struct slurm_call *const *calls, size_t count)
+void slurm_api_run(struct slurm_connection *connection, struct arena *arena,
+                   struct slurm_call *const *calls, size_t count)
 {
     struct http_request *requests = arena_allocate(arena, (count + 1) * sizeof(*requests));
     struct http_request **batch = arena_allocate(arena, (count + 1) * sizeof(*batch));
@@ -371,8 +330,8 @@ void slurm_run(struct slurm_connection *connection, struct arena *arena,
 
 /* ---- versions ---- */
 
-const struct slurm_version *slurm_version_of(struct slurm_connection *connection,
-                                             enum slurm_outcome *outcome, struct error *error)
+const struct slurm_version *slurm_api_version(struct slurm_connection *connection,
+                                              enum slurm_outcome *outcome, struct error *error)
 {
     *outcome = SLURM_DONE;
     if (connection->version_known)
@@ -380,19 +339,19 @@ const struct slurm_version *slurm_version_of(struct slurm_connection *connection
     struct arena *arena = arena_new();
     struct slurm_call call = {.method = "GET", .path = TEXT("/openapi/v3")};
     struct slurm_call *calls[] = {&call};
-    slurm_run(connection, arena, calls, 1);
+    slurm_api_run(connection, arena, calls, 1);
     *outcome = call.outcome;
     if (call.outcome != SLURM_DONE) {
         if (error)
             *error = call.error;
     } else if (slurm_version_choose(call.answer, connection->settings->api, &connection->version,
                                     error)) {
-        error_prefix(error, "%s", slurm_server(connection));
+        error_prefix(error, "%s", slurm_api_server(connection));
         *outcome = SLURM_UNAVAILABLE;
     } else {
         connection->version_known = true;
     }
-    slurm_call_free(&call);
+    slurm_api_call_free(&call);
     arena_free(arena);
     return connection->version_known ? &connection->version : NULL;
 }

@@ -51,42 +51,34 @@ struct slurm_call {
     bool no_token;          /* UNAVAILABLE, because there is no good token for the user */
     int code;               /* of the first error with a number; 0: none */
     struct value *answer;   /* the body, in the arena; NULL when raw or none */
-    struct buffer response; /* when raw; slurm_call_free() */
+    struct buffer response; /* when raw; slurm_api_call_free() */
     struct error error;     /* a sentence unless DONE or UNCHANGED: quotes the server */
 };
 
-void slurm_call_free(struct slurm_call *call); /* `response`; not the call itself */
+void slurm_api_call_free(struct slurm_call *call); /* `response`; not the call itself */
 
 struct slurm_connection;
 
 /* Asks nobody.  The settings must outlive it.  NULL and a sentence on failure. */
-struct slurm_connection *slurm_connect(const struct slurm_settings *settings, struct error *error);
-void slurm_disconnect(struct slurm_connection *connection); /* NULL is fine */
+struct slurm_connection *slurm_api_connect(const struct slurm_settings *settings,
+                                           struct error *error);
+void slurm_api_disconnect(struct slurm_connection *connection); /* NULL is fine */
 
-void slurm_run(struct slurm_connection *connection, struct arena *arena,
-               struct slurm_call *const *calls, size_t count);
+void slurm_api_run(struct slurm_connection *connection, struct arena *arena,
+                   struct slurm_call *const *calls, size_t count);
 
 /* ---- versions ---- */
 
 /* Which version to use: asked for once.  NULL and a sentence; *outcome says what to do about it. */
-const struct slurm_version *slurm_version_of(struct slurm_connection *connection,
-                                             enum slurm_outcome *outcome, struct error *error);
+const struct slurm_version *slurm_api_version(struct slurm_connection *connection,
+                                              enum slurm_outcome *outcome, struct error *error);
 
 /* ---- for sentences ---- */
 
-const char *slurm_server(const struct slurm_connection *connection);   /* the address as set */
-bool slurm_is_local(const struct slurm_connection *connection);        /* no tokens: slurmrestd's
+const char *slurm_api_server(const struct slurm_connection *connection); /* the address as set */
+bool slurm_api_is_local(const struct slurm_connection *connection);      /* no tokens: slurmrestd's
                                                                           own user does all */
-bool slurm_differs_by_user(const struct slurm_connection *connection); /* a token for each user */
-
-/* ---- values as either kind of version writes them ---- */
-
-/* A number: 5, "5", or {"set": true, "infinite": false, "number": 5}; `otherwise` when it is not
- * set. */
-double slurm_number(const struct value *object, const char *key, double otherwise);
-/* A word, or the first of a list of words; empty with data NULL when there is none. */
-struct text slurm_word(const struct value *object, const char *key);
-/* Whether the list of words, or text with commas or blanks, has this one. */
-bool slurm_has_word(const struct value *object, const char *key, const char *word);
+bool slurm_api_differs_by_user(
+    const struct slurm_connection *connection); /* a token for each user */
 
 #endif

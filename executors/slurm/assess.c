@@ -91,7 +91,7 @@ static void end_others(struct assessment *assessment, const struct slurm_record 
     for (size_t i = 0; i < records->count; i++) {
         const struct slurm_record *record = &records->items[i];
         if (head_of(record) == head_of(chosen) || is_part(record) ||
-            slurm_state_is_over(record->state))
+            slurm_record_is_over(record->state))
             continue;
         if (record->array_number && record->array_index >= 0)
             continue; /* it goes with its array's own record, or runs */
@@ -291,7 +291,7 @@ static void take_times(struct job_poll *poll, const struct slurm_record *record,
 
 static bool may_be_requeued(const struct slurm_manifest *manifest)
 {
-    const struct value *requeue = slurm_property_find(&manifest->job, "requeue");
+    const struct value *requeue = slurm_manifest_property(&manifest->job, "requeue");
     return requeue && requeue->boolean;
 }
 
@@ -308,7 +308,7 @@ static void assess_put_back(struct assessment *assessment, const struct slurm_re
         judge_ended(assessment);
         return;
     }
-    if (!assessment->job->ended && slurm_job_beats(assessment->slurm, assessment->job)) {
+    if (!assessment->job->ended && slurm_files_heartbeat(assessment->slurm, assessment->job)) {
         judge_running(assessment);
         if (poll->phase == PHASE_RUNNING)
             snprintf(poll->detail, sizeof(poll->detail),
@@ -383,7 +383,7 @@ static void assess_one(struct assessment *assessment)
     struct job_poll *poll = assessment->poll;
     const struct slurm_record *leader = assessment->leader;
     bool completing = leader->state == SLURM_STATE_COMPLETING && assessment->job->ended;
-    assessment->over = slurm_state_is_over(leader->state);
+    assessment->over = slurm_record_is_over(leader->state);
     take_times(poll, leader, assessment->over);
     if (assessment->job->decided)
         repeat_decision(assessment);
@@ -420,7 +420,7 @@ static void find_elements(struct assessment *assessment, struct elements *elemen
         const struct slurm_record *record = &records->items[i];
         if (chosen && head_of(record) != head_of(chosen))
             continue;
-        take_times(assessment->poll, record, slurm_state_is_over(record->state));
+        take_times(assessment->poll, record, slurm_record_is_over(record->state));
         if (record->array_index < 0)
             elements->rest = record;
         else if ((size_t)record->array_index < count)
@@ -461,9 +461,10 @@ static int settle_elements(struct assessment *assessment, struct elements *eleme
     for (size_t i = 0; i < job->task_count; i++) {
         struct slurm_task *task = &job->tasks[i];
         const struct slurm_record *record = elements->of[i];
-        bool over = record && slurm_state_is_over(record->state);
-        bool rests = !record && elements->rest && !slurm_state_is_over(elements->rest->state) &&
-                     (elements->rest_is_cut || slurm_array_has(elements->rest->array_rest, (int)i));
+        bool over = record && slurm_record_is_over(record->state);
+        bool rests =
+            !record && elements->rest && !slurm_record_is_over(elements->rest->state) &&
+            (elements->rest_is_cut || slurm_record_array_has(elements->rest->array_rest, (int)i));
         elements->begun |=
             task->ended || task->begun || (record && record->state != SLURM_STATE_WAITING);
         if (record && !over) {
@@ -491,7 +492,7 @@ static void assess_array(struct assessment *assessment)
         return;
     }
     fill_tasks(assessment);
-    bool waits = elements.rest && !slurm_state_is_over(elements.rest->state);
+    bool waits = elements.rest && !slurm_record_is_over(elements.rest->state);
     bool lingering = lingers(assessment->job, elements.running && elements.freeing && !waits);
     assessment->over = (!elements.running || lingering) && !waits;
     if (!assessment->over)
@@ -533,7 +534,7 @@ bool slurm_assess_needs_files(const struct slurm_job *job, const struct slurm_re
     if (!job->known)
         return false;
     for (size_t i = 0; i < records->count; i++) {
-        over = over || slurm_state_is_over(records->items[i].state);
+        over = over || slurm_record_is_over(records->items[i].state);
         waiting = waiting && records->items[i].state == SLURM_STATE_WAITING;
         completing = completing || records->items[i].state == SLURM_STATE_COMPLETING;
     }
@@ -554,10 +555,10 @@ static void assess_unknown(struct assessment *assessment)
 {
     struct job_poll *poll = assessment->poll;
     const struct slurm_record *leader = assessment->leader;
-    take_times(poll, leader, slurm_state_is_over(leader->state));
+    take_times(poll, leader, slurm_record_is_over(leader->state));
     if (leader->state == SLURM_STATE_COMPLETED) {
         poll->phase = PHASE_SUCCEEDED;
-    } else if (slurm_state_is_over(leader->state)) {
+    } else if (slurm_record_is_over(leader->state)) {
         int exit_code;
         const char *reason =
             slurm_reason_ended(leader, true, &exit_code, poll->detail, sizeof(poll->detail));

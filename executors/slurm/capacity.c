@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "executors/slurm/inside.h"
+#include "executors/slurm/values.h"
 
 enum {
     MEBIBYTE = 1 << 20,
@@ -28,7 +29,7 @@ static bool takes_jobs(const struct value *node)
         "REBOOT_ISSUED", "REBOOT",         "PLANNED_DOWN", "INVALID",      "INVALID_REG",
         "RESERVED"};
     const char *const members[] = {"state", "state_flags"};
-    struct text state = slurm_word(node, "state");
+    struct text state = slurm_value_word(node, "state");
     for (size_t m = 0; m < 2; m++) {
         for (size_t i = 0; i < ARRAY_COUNT(away); i++) {
             char lower[32];
@@ -36,8 +37,8 @@ static bool takes_jobs(const struct value *node)
             for (size_t c = 0; c <= length; c++)
                 lower[c] =
                     away[i][c] >= 'A' && away[i][c] <= 'Z' ? (char)(away[i][c] + 32) : away[i][c];
-            if (slurm_has_word(node, members[m], away[i]) ||
-                slurm_has_word(node, members[m], lower))
+            if (slurm_value_has_word(node, members[m], away[i]) ||
+                slurm_value_has_word(node, members[m], lower))
                 return false;
         }
     }
@@ -121,10 +122,10 @@ static void take_node(struct capacity *capacity, const struct value *node)
     if (!takes_jobs(node))
         return;
     capacity->nodes_ready++;
-    int64_t cpus = slurm_whole(node, "cpus", CPUS_MOST, 0);
-    int64_t taken = slurm_whole(node, "alloc_cpus", CPUS_MOST, 0);
-    int64_t memory = slurm_whole(node, "real_memory", MEMORY_MOST, 0);
-    int64_t memory_taken = slurm_whole(node, "alloc_memory", MEMORY_MOST, 0);
+    int64_t cpus = slurm_value_whole(node, "cpus", CPUS_MOST, 0);
+    int64_t taken = slurm_value_whole(node, "alloc_cpus", CPUS_MOST, 0);
+    int64_t memory = slurm_value_whole(node, "real_memory", MEMORY_MOST, 0);
+    int64_t memory_taken = slurm_value_whole(node, "alloc_memory", MEMORY_MOST, 0);
     capacity->cpus += cpus * 1000;
     capacity->memory += memory * MEBIBYTE;
     if (cpus > taken)
@@ -160,7 +161,7 @@ int slurm_capacity(struct executor *executor, struct capacity *capacity, struct 
         *capacity = slurm->capacity;
         return 0;
     }
-    const struct slurm_version *version = slurm_version_of(slurm->connection, &outcome, error);
+    const struct slurm_version *version = slurm_api_version(slurm->connection, &outcome, error);
     if (!version)
         return -1;
     struct arena *arena = arena_new();
@@ -173,7 +174,7 @@ int slurm_capacity(struct executor *executor, struct capacity *capacity, struct 
         slurm->capacity_until = clock_elapsed() + good_for;
         *capacity = slurm->capacity;
     }
-    slurm_call_free(&call);
+    slurm_api_call_free(&call);
     arena_free(arena);
     return result;
 }

@@ -77,7 +77,7 @@ static void add_call(struct endings *endings, struct ending *ending,
 static void end_record(struct endings *endings, struct ending *ending,
                        const struct slurm_version *version, const struct slurm_record *record)
 {
-    if (slurm_state_is_over(record->state) || record->state == SLURM_STATE_COMPLETING ||
+    if (slurm_record_is_over(record->state) || record->state == SLURM_STATE_COMPLETING ||
         (record->het_number && record->het_offset > 0))
         return;
     add_call(endings, ending, version, record);
@@ -97,7 +97,7 @@ static void end_elements(struct endings *endings, struct ending *ending,
         if (record.array_index >= 0 && executor_call_names_task(call, record.array_index))
             end_record(endings, ending, version, &record);
         for (size_t j = 0; record.array_rest.length && j < call->task_count; j++) {
-            if (!slurm_array_has(found->items[i].array_rest, call->tasks[j]))
+            if (!slurm_record_array_has(found->items[i].array_rest, call->tasks[j]))
                 continue;
             record.array_index = call->tasks[j];
             end_record(endings, ending, version, &record);
@@ -117,7 +117,7 @@ static void add_calls(struct endings *endings, const struct slurm_version *versi
     bool rest = false, runs = false;
     for (size_t i = 0; i < found.count; i++) {
         rest = rest || (found.items[i].array_number && found.items[i].array_index < 0 &&
-                        !slurm_state_is_over(found.items[i].state));
+                        !slurm_record_is_over(found.items[i].state));
         runs = runs || found.items[i].state == SLURM_STATE_RUNNING;
     }
     for (size_t i = 0; i < found.count; i++) {
@@ -137,7 +137,7 @@ static bool is_over(const struct endings *endings, const struct ending *ending)
     const struct slurm_records found =
         slurm_table_find(endings->slurm, ending->user, ending->call->id, ending->call->attempt);
     for (size_t i = 0; i < found.count; i++)
-        if (!slurm_state_is_over(found.items[i].state))
+        if (!slurm_record_is_over(found.items[i].state))
             return false;
     return found.count > 0;
 }
@@ -147,9 +147,9 @@ static void run(struct endings *endings, bool unless_over)
 {
     struct error error;
     enum slurm_outcome outcome;
-    bool differ = slurm_differs_by_user(endings->slurm->connection), asked = false;
+    bool differ = slurm_api_differs_by_user(endings->slurm->connection), asked = false;
     const struct slurm_version *version =
-        slurm_version_of(endings->slurm->connection, &outcome, &error);
+        slurm_api_version(endings->slurm->connection, &outcome, &error);
     const char *last = NULL;
     for (size_t i = 0; i < endings->count; i++) {
         struct ending *ending = &endings->items[i];
@@ -169,7 +169,8 @@ static void run(struct endings *endings, bool unless_over)
     for (size_t i = 0; i < endings->call_count; i++)
         endings->batch[i] = &endings->calls[i];
     if (endings->call_count)
-        slurm_run(endings->slurm->connection, endings->arena, endings->batch, endings->call_count);
+        slurm_api_run(endings->slurm->connection, endings->arena, endings->batch,
+                      endings->call_count);
     for (size_t i = 0; i < endings->call_count; i++) {
         const struct slurm_call *call = &endings->calls[i];
         bool gone = call->outcome == SLURM_REFUSED &&
@@ -177,7 +178,7 @@ static void run(struct endings *endings, bool unless_over)
                      call->code == SLURM_CODE_ALREADY_DONE || call->code == SLURM_CODE_FINISHED);
         if (call->outcome != SLURM_DONE && !gone)
             fail(endings->of[i]->call, &call->error);
-        slurm_call_free(&endings->calls[i]);
+        slurm_api_call_free(&endings->calls[i]);
     }
 }
 

@@ -130,7 +130,7 @@ struct look {
     size_t names;
 };
 
-struct slurm_task *slurm_job_task(struct slurm_job *job, struct text role, int index)
+struct slurm_task *slurm_file_task(struct slurm_job *job, struct text role, int index)
 {
     size_t at = 0;
     for (size_t i = 0; i < job->manifest->tasks_count; i++) {
@@ -162,7 +162,7 @@ static void take_ended(const struct look *look, const char *name, struct slurm_t
 static void take_image(const struct look *look, const char *name, struct text role)
 {
     char buffer[MARK_LIMIT];
-    struct slurm_task *task = slurm_job_task(look->job, role, 0);
+    struct slurm_task *task = slurm_file_task(look->job, role, 0);
     if (!task)
         return;
     size_t length = read_start(look->directory, name, buffer);
@@ -218,15 +218,15 @@ static int visit(void *context, const char *name, unsigned char type)
     (void)type;
     struct slurm_file file = slurm_file_of(name);
     struct slurm_task *element = file.index >= 0 && !file.role.data
-                                     ? slurm_job_task(job, (struct text){0}, file.index)
+                                     ? slurm_file_task(job, (struct text){0}, file.index)
                                      : NULL;
     char buffer[MARK_LIMIT];
     switch (file.kind) {
     case SLURM_FILE_TASK_ENDED:
-        take_ended(look, name, slurm_job_task(job, file.role, file.index));
+        take_ended(look, name, slurm_file_task(job, file.role, file.index));
         break;
     case SLURM_FILE_ADDRESS:
-        take_address(look, name, slurm_job_task(job, file.role, file.index));
+        take_address(look, name, slurm_file_task(job, file.role, file.index));
         break;
     case SLURM_FILE_IMAGE:
         take_image(look, name, file.role);
@@ -266,7 +266,7 @@ static int visit(void *context, const char *name, unsigned char type)
     return ++look->names > NAMES_MOST;
 }
 
-int slurm_job_look(struct slurm *slurm, struct slurm_job *job, struct error *error)
+int slurm_files_look(struct slurm *slurm, struct slurm_job *job, struct error *error)
 {
     int64_t alive = job->alive, now = clock_elapsed();
     struct look look = {.job = job, .directory = slurm_directory_job(slurm->directory, job->name)};
@@ -286,7 +286,7 @@ int slurm_job_look(struct slurm *slurm, struct slurm_job *job, struct error *err
     return 0;
 }
 
-bool slurm_job_beats(struct slurm *slurm, const struct slurm_job *job)
+bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job)
 {
     struct stat status;
     if (!job->beaten || sys.utimensat(slurm->directory, job->name, NULL, AT_SYMLINK_NOFOLLOW) ||

@@ -32,13 +32,13 @@ struct slurm_file slurm_file_of(const char *name);
 
 /* The task of that index in its role; with a role whose data is NULL, of that index in the whole
  * job.  NULL when there is none.  The job must be known. */
-struct slurm_task *slurm_job_task(struct slurm_job *job, struct text role, int index);
+struct slurm_task *slurm_file_task(struct slurm_job *job, struct text role, int index);
 
 /* Look at the files of a job.  -1 and a sentence when that is not possible now. */
-int slurm_job_look(struct slurm *slurm, struct slurm_job *job, struct error *error);
+int slurm_files_look(struct slurm *slurm, struct slurm_job *job, struct error *error);
 
 /* Has the script's heart beaten lately, as of the last look?  By the file server's clock, which
  * wrote down when it did; that is moved on by touching the job's directory. */
-bool slurm_job_beats(struct slurm *slurm, const struct slurm_job *job);
+bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job);
 
 #endif

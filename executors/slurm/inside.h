@@ -59,7 +59,7 @@ struct slurm *slurm_of(struct executor *executor);
 int slurm_ensure_directory(struct slurm *slurm, struct error *error);
 
 /* The absolute path of DLSPOOL_DIRECTORY of a job, in the arena. */
-const char *slurm_job_path(const struct slurm *slurm, struct arena *arena, const char *name);
+const char *slurm_path_of_job(const struct slurm *slurm, struct arena *arena, const char *name);
 
 /* Run one call. */
 enum slurm_outcome slurm_ask(struct slurm *slurm, struct arena *arena, struct slurm_call *call);

@@ -63,7 +63,7 @@ int slurm_list(struct executor *executor, executor_take *take, void *context, st
         return -1;
     struct listing listing = {slurm, slurm_table_all(slurm, ""), take, context};
     for (size_t i = 0; i < listing.records->count; i++)
-        if (!slurm_state_is_over(listing.records->items[i].state) &&
+        if (!slurm_record_is_over(listing.records->items[i].state) &&
             is_ours(&listing, listing.records->items[i].identity))
             tell(&listing, &listing.records->items[i]);
     if (slurm_directory_list(slurm->directory, take_directory, &listing))

@@ -147,7 +147,8 @@ static int read_properties(struct manifest_reading *reading, const struct value_
     return read_property_list(reading, place, value, true, target);
 }
 
-const struct value *slurm_property_find(const struct slurm_property_list *list, const char *name)
+const struct value *slurm_manifest_property(const struct slurm_property_list *list,
+                                            const char *name)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i].rule->name, name) == 0)

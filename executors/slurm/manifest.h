@@ -122,6 +122,7 @@ struct slurm_manifest *slurm_manifest_of(struct arena *arena, struct value *docu
                                          struct error *error);
 
 /* The property of that name, or NULL. */
-const struct value *slurm_property_find(const struct slurm_property_list *list, const char *name);
+const struct value *slurm_manifest_property(const struct slurm_property_list *list,
+                                            const char *name);
 
 #endif

@@ -104,7 +104,7 @@ static int visit(void *context, const char *name, unsigned char type)
     struct stat status;
     (void)type;
     if (file.kind != SLURM_FILE_BATCH && (file.kind != SLURM_FILE_LOG || !copying->job->known ||
-                                          !slurm_job_task(copying->job, file.role, file.index)))
+                                          !slurm_file_task(copying->job, file.role, file.index)))
         return 0;
     int source =
         sys.openat(copying->sources, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);

@@ -65,7 +65,7 @@ struct polling {
  * user. */
 static int refresh(struct polling *polling, struct error *error)
 {
-    bool differ = slurm_differs_by_user(polling->slurm->connection);
+    bool differ = slurm_api_differs_by_user(polling->slurm->connection);
     size_t answered = 0;
     int64_t lost = 0; /* milliseconds that went into lists that failed */
     for (size_t i = 0; i < polling->count; i++) {
@@ -134,8 +134,8 @@ static void add_release(struct polling *polling, const struct slurm_version *ver
     int64_t number = record->array_number ? record->array_number
                      : record->het_number ? record->het_number
                                           : record->number;
-    slurm_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
-                polling->slurm->executor.identity);
+    slurm_record_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
+                       polling->slurm->executor.identity);
     slurm_request_release(&body, version, token, asked->job->name);
     call->path = slurm_path(polling->scratch, version, "job/%lld", (long long)number);
     call->body = copy_body(polling, &body);
@@ -164,13 +164,13 @@ static void hand_in_again(struct polling *polling, const struct slurm_version *v
     struct error error;
     if (!call)
         return;
-    slurm_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
-                polling->slurm->executor.identity);
+    slurm_record_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
+                       polling->slurm->executor.identity);
     const struct slurm_submission what = {
         .token = token,
         .id = asked->poll->id,
         .attempt = asked->poll->attempt,
-        .directory = slurm_job_path(polling->slurm, polling->scratch, job->name),
+        .directory = slurm_path_of_job(polling->slurm, polling->scratch, job->name),
         .time_limit = job->facts.time_limit,
     };
     if (slurm_request_submit(&body, version, job->manifest, &what, &error)) {
@@ -220,7 +220,7 @@ static bool judge_missing(struct polling *polling, struct asked *asked)
     }
     if (!job->missing)
         job->missing = now ? now : 1;
-    if (slurm_job_look(polling->slurm, job, &error)) {
+    if (slurm_files_look(polling->slurm, job, &error)) {
         snprintf(poll->detail, sizeof(poll->detail), "%.500s", error.text);
         poll->phase = PHASE_UNKNOWN;
         return false;
@@ -273,7 +273,7 @@ static void take_accounting(struct polling *polling, struct asked *asked,
     for (size_t i = 0; i < found.count; i++) {
         if (!text_equal(found.items[i].user, asked->job->facts.user))
             continue;
-        if (!slurm_state_is_over(found.items[i].state))
+        if (!slurm_record_is_over(found.items[i].state))
             return; /* slurmdbd was not told that slurmctld forgot it */
         items[asked->records.count++] = found.items[i];
     }
@@ -303,8 +303,8 @@ static void ask_accounting(struct polling *polling)
     /* Accounting is everybody's to see, or else that of the one token for all. */
     int answered =
         slurm_accounting_ask(polling->slurm, polling->scratch,
-                             slurm_differs_by_user(polling->slurm->connection) ? user : "", names,
-                             missing, &records, &error);
+                             slurm_api_differs_by_user(polling->slurm->connection) ? user : "",
+                             names, missing, &records, &error);
     for (size_t i = 0; i < polling->count && answered != 0; i++) {
         struct asked *asked = &polling->asked[i];
         if (asked->missing && answered > 0)
@@ -338,7 +338,7 @@ static void assess(struct polling *polling, struct asked *asked)
     if (asked->records.count)
         asked->job->missing = 0;
     if (asked->records.count && slurm_assess_needs_files(asked->job, &asked->records) &&
-        slurm_job_look(slurm, asked->job, &error)) {
+        slurm_files_look(slurm, asked->job, &error)) {
         asked->poll->phase = PHASE_UNKNOWN;
         log_warn("%s: %s", asked->poll->id, error.text);
         return;
@@ -401,9 +401,9 @@ static void give_back(struct polling *polling, const struct slurm_version *versi
         count++;
     }
     if (count)
-        slurm_run(polling->slurm->connection, polling->scratch, polling->batch, count);
+        slurm_api_run(polling->slurm->connection, polling->scratch, polling->batch, count);
     for (size_t i = 0; i < count; i++)
-        slurm_call_free(polling->batch[i]);
+        slurm_api_call_free(polling->batch[i]);
 }
 
 static void repair(struct polling *polling, const struct slurm_version *version)
@@ -423,13 +423,13 @@ static void repair(struct polling *polling, const struct slurm_version *version)
         return;
     /* What is handed in was made durable when it was for the first time. */
     int64_t mark = slurm_numbers_mark(polling->slurm);
-    slurm_run(polling->slurm->connection, polling->scratch, polling->batch, polling->repairs);
+    slurm_api_run(polling->slurm->connection, polling->scratch, polling->batch, polling->repairs);
     for (size_t i = 0; i < polling->repairs; i++) {
         const struct slurm_call *call = polling->batch[i];
         if (call->outcome == SLURM_REFUSED && call->code && call->code != SLURM_CODE_JOB_HELD)
             log_warn("Slurm was asked to put a job right (%s), and refused: %s", call->path.data,
                      call->error.text);
-        slurm_call_free(polling->batch[i]);
+        slurm_api_call_free(polling->batch[i]);
     }
     give_back(polling, version, mark);
 }
@@ -464,7 +464,7 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
     open_jobs(&polling, jobs, count);
     int result = slurm_ensure_directory(slurm, error) || refresh(&polling, error) ? -1 : 0;
     const struct slurm_version *version =
-        result ? NULL : slurm_version_of(slurm->connection, &outcome, error);
+        result ? NULL : slurm_api_version(slurm->connection, &outcome, error);
     for (size_t i = 0; i < polling.count && version; i++)
         if (polling.asked[i].listed)
             assess(&polling, &polling.asked[i]);

@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/json.h"
-#include "executors/slurm/api.h"
 #include "executors/slurm/request.h"
+#include "executors/slurm/values.h"
 
 static const char token_start[] = "dlspool:";
 static const struct yaml_limits record_limits = {.bytes = 64 << 20, .nodes = 2000000, .depth = 64};
 
-void slurm_token(char buffer[static SLURM_TOKEN_SIZE], const char *spool, const char *id,
-                 int attempt, const char *identity)
+void slurm_record_token(char buffer[static SLURM_TOKEN_SIZE], const char *spool, const char *id,
+                        int attempt, const char *identity)
 {
     snprintf(buffer, SLURM_TOKEN_SIZE, "%s%s:%s:%d%s%s", token_start, spool, id, attempt,
              identity[0] ? ":" : "", identity);
@@ -55,16 +54,16 @@ static const struct state_name {
     {"OUT_OF_MEMORY", SLURM_STATE_OUT_OF_MEMORY},
 };
 
-bool slurm_state_is_over(enum slurm_state state)
+bool slurm_record_is_over(enum slurm_state state)
 {
     return state >= SLURM_STATE_COMPLETED;
 }
 
-enum slurm_state slurm_state_of(const struct value *object, const char *key, struct text *word)
+enum slurm_state slurm_record_state(const struct value *object, const char *key, struct text *word)
 {
-    *word = slurm_word(object, key);
+    *word = slurm_value_word(object, key);
     for (size_t i = 0; i < ARRAY_COUNT(state_names); i++) {
-        if (!slurm_has_word(object, key, state_names[i].word))
+        if (!slurm_value_has_word(object, key, state_names[i].word))
             continue;
         *word = text_of(state_names[i].word);
         return state_names[i].state;
@@ -74,33 +73,11 @@ enum slurm_state slurm_state_of(const struct value *object, const char *key, str
 
 /* ---- a record ---- */
 
-int slurm_exit_code(const struct value *value)
-{
-    if (value && value->kind == VALUE_NUMBER) {
-        if (value->number < 0 || value->number > 0xffff)
-            return 255;
-        int status = (int)value->number;
-        return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    }
-    const struct value *signal = value_get(value, "signal");
-    double number = slurm_number(signal, "id", slurm_number(signal, "signal_id", 0));
-    double code = slurm_number(value, "return_code", 0);
-    if (number > 0 && number < 128 && !(code > 0))
-        return 128 + (int)number;
-    return code >= 0 && code <= 255 ? (int)code : 255;
-}
-
 static int64_t read_time(const struct value *job, const char *key)
 {
-    double seconds = slurm_number(job, key, 0);
+    double seconds = slurm_value_number(job, key, 0);
     /* NO_VAL and INFINITE are the largest of 32 and of 64 bits. */
     return seconds > 0 && seconds < 4294967294.0 ? (int64_t)seconds * 1000 : 0;
-}
-
-int64_t slurm_whole(const struct value *object, const char *key, int64_t most, int64_t otherwise)
-{
-    double number = slurm_number(object, key, -1);
-    return number >= 0 && number <= (double)most ? (int64_t)number : otherwise;
 }
 
 bool slurm_record_is_of(const struct slurm_record *record, struct text user, uid_t uid)
@@ -147,24 +124,24 @@ bool slurm_record_read(struct slurm_record *record, const struct value *job, con
     if (!read_comment(record, value_get_text(job, "comment"), spool) ||
         !slurm_record_read_name(record, value_get_text(job, "name")))
         return false;
-    record->number = slurm_whole(job, "job_id", SLURM_NUMBER_MOST, 0);
-    record->array_number = slurm_whole(job, "array_job_id", SLURM_NUMBER_MOST, 0);
+    record->number = slurm_value_whole(job, "job_id", SLURM_NUMBER_MOST, 0);
+    record->array_number = slurm_value_whole(job, "array_job_id", SLURM_NUMBER_MOST, 0);
     record->array_rest = value_get_text(job, "array_task_string");
     if (record->array_number && !record->array_rest.length)
-        record->array_index = (int)slurm_whole(job, "array_task_id", INT_MAX, -1);
-    record->het_number = slurm_whole(job, "het_job_id", SLURM_NUMBER_MOST, 0);
-    record->het_offset = (int)slurm_whole(job, "het_job_offset", INT_MAX, 0);
-    record->state = slurm_state_of(job, "job_state", &record->state_word);
+        record->array_index = (int)slurm_value_whole(job, "array_task_id", INT_MAX, -1);
+    record->het_number = slurm_value_whole(job, "het_job_id", SLURM_NUMBER_MOST, 0);
+    record->het_offset = (int)slurm_value_whole(job, "het_job_offset", INT_MAX, 0);
+    record->state = slurm_record_state(job, "job_state", &record->state_word);
     record->reason = value_get_text(job, "state_reason");
     record->description = value_get_text(job, "state_description");
     record->user = value_get_text(job, "user_name");
-    record->user_id = slurm_whole(job, "user_id", SLURM_NUMBER_MOST, -1);
-    record->held = slurm_whole(job, "priority", SLURM_NUMBER_MOST, 1) == 0;
-    record->exit_code = slurm_exit_code(value_get(job, "exit_code"));
+    record->user_id = slurm_value_whole(job, "user_id", SLURM_NUMBER_MOST, -1);
+    record->held = slurm_value_whole(job, "priority", SLURM_NUMBER_MOST, 1) == 0;
+    record->exit_code = slurm_value_exit_code(value_get(job, "exit_code"));
     record->submitted = read_time(job, "submit_time");
     record->started = read_time(job, "start_time");
     record->ended = read_time(job, "end_time");
-    record->restarts = (int)slurm_whole(job, "restart_cnt", INT_MAX, 0);
+    record->restarts = (int)slurm_value_whole(job, "restart_cnt", INT_MAX, 0);
     record->nodes = value_get_text(job, "nodes");
     /* What was ended before it was let go was given back (numbers.h), or refused. */
     return record->number > 0 && (record->released || record->state != SLURM_STATE_CANCELLED);
@@ -376,7 +353,7 @@ struct slurm_records slurm_records_of(const struct slurm_records *records, const
     return found;
 }
 
-bool slurm_array_has(struct text rest, int index)
+bool slurm_record_array_has(struct text rest, int index)
 {
     struct text piece;
     const char *percent = rest.length ? memchr(rest.data, '%', rest.length) : NULL;

@@ -46,10 +46,10 @@ enum slurm_state {
 };
 
 /* The state in a member that is a word, or a list of a state and flags; and its word. */
-enum slurm_state slurm_state_of(const struct value *object, const char *key, struct text *word);
+enum slurm_state slurm_record_state(const struct value *object, const char *key, struct text *word);
 
 /* Has it ended for good, with its nodes free? */
-bool slurm_state_is_over(enum slurm_state state);
+bool slurm_record_is_over(enum slurm_state state);
 
 struct slurm_record {
     struct text id; /* of our job; the record's key, with the attempt */
@@ -98,22 +98,15 @@ bool slurm_record_read_name(struct slurm_record *record, struct text name);
  * it was let go. */
 bool slurm_record_read(struct slurm_record *record, const struct value *job, const char *spool);
 
-/* What a raw wait status, or an object of the structured versions, says: 0 to 255, or 128 and a
- * signal's number. */
-int slurm_exit_code(const struct value *value);
-
 /* Is it that user's?  One of whose user nothing is told may be. */
 bool slurm_record_is_of(const struct slurm_record *record, struct text user, uid_t uid);
 
-/* A whole number from 0 to `most`; `otherwise` when it is none of these, or not set. */
-int64_t slurm_whole(const struct value *object, const char *key, int64_t most, int64_t otherwise);
-
 /* Is the element among those of array_rest? */
-bool slurm_array_has(struct text rest, int index);
+bool slurm_record_array_has(struct text rest, int index);
 
 enum { SLURM_TOKEN_SIZE = 256 };
 /* dlspool:<spool>:<id>:<attempt>:<identity>; without the last when that is "". */
-void slurm_token(char buffer[static SLURM_TOKEN_SIZE], const char *spool, const char *id,
-                 int attempt, const char *identity);
+void slurm_record_token(char buffer[static SLURM_TOKEN_SIZE], const char *spool, const char *id,
+                        int attempt, const char *identity);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "executors/slurm/api.h"
+#include "executors/slurm/values.h"
 
 enum {
     MEBIBYTE = 1 << 20,
@@ -365,9 +366,9 @@ void slurm_request_release(struct buffer *out, const struct slurm_version *versi
 
 int64_t slurm_request_number(const struct value *answer)
 {
-    double number = slurm_number(answer, "job_id", 0);
+    double number = slurm_value_number(answer, "job_id", 0);
     if (number <= 0)
-        number = slurm_number(value_get(answer, "result"), "job_id", 0);
+        number = slurm_value_number(value_get(answer, "result"), "job_id", 0);
     return number > 0 && number < 4294967294.0 ? (int64_t)number : 0;
 }
 

@@ -25,7 +25,7 @@ int slurm_ensure_directory(struct slurm *slurm, struct error *error)
     return slurm->directory < 0 ? -1 : 0;
 }
 
-const char *slurm_job_path(const struct slurm *slurm, struct arena *arena, const char *name)
+const char *slurm_path_of_job(const struct slurm *slurm, struct arena *arena, const char *name)
 {
     return arena_printf(arena, "%s/%s/job", slurm->path, name).data;
 }
@@ -33,7 +33,7 @@ const char *slurm_job_path(const struct slurm *slurm, struct arena *arena, const
 enum slurm_outcome slurm_ask(struct slurm *slurm, struct arena *arena, struct slurm_call *call)
 {
     struct slurm_call *calls[] = {call};
-    slurm_run(slurm->connection, arena, calls, 1);
+    slurm_api_run(slurm->connection, arena, calls, 1);
     return call->outcome;
 }
 
@@ -70,7 +70,7 @@ static int slurm_ready(struct executor *executor, struct error *error)
     enum slurm_outcome outcome;
     if (slurm_ensure_directory(slurm, error))
         return -1;
-    const struct slurm_version *version = slurm_version_of(slurm->connection, &outcome, error);
+    const struct slurm_version *version = slurm_api_version(slurm->connection, &outcome, error);
     if (!version)
         return -1;
     struct arena *arena = arena_new();
@@ -78,7 +78,7 @@ static int slurm_ready(struct executor *executor, struct error *error)
     int result = slurm_ask(slurm, arena, &call) == SLURM_DONE ? 0 : -1;
     if (result && error)
         *error = call.error;
-    slurm_call_free(&call);
+    slurm_api_call_free(&call);
     arena_free(arena);
     return result;
 }
@@ -100,7 +100,7 @@ static void slurm_close(struct executor *executor)
     struct slurm *slurm = slurm_of(executor);
     slurm_jobs_free(slurm->jobs);
     slurm_table_free(slurm->table);
-    slurm_disconnect(slurm->connection);
+    slurm_api_disconnect(slurm->connection);
     if (slurm->directory >= 0)
         sys.close(slurm->directory);
     free(slurm->spool);
@@ -146,7 +146,7 @@ struct executor *executor_slurm_open(const struct value *settings, const char *s
     if (slurm_settings_read(&slurm->settings, slurm->arena, settings, error) == 0) {
         slurm->executor.live_max = slurm->settings.live_max;
         slurm->path = directory_path(&slurm->settings, directory);
-        slurm->connection = slurm_connect(&slurm->settings, error);
+        slurm->connection = slurm_api_connect(&slurm->settings, error);
     }
     if (slurm->connection)
         return &slurm->executor;

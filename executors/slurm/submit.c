@@ -94,8 +94,8 @@ static void prepare(struct round *round, struct handing *job)
     struct submission *submission = job->submission;
     struct error *error = &submission->error;
     slurm_directory_name(job->name, submission->id, submission->attempt);
-    slurm_token(job->token, round->slurm->spool, submission->id, submission->attempt,
-                round->slurm->executor.identity);
+    slurm_record_token(job->token, round->slurm->spool, submission->id, submission->attempt,
+                       round->slurm->executor.identity);
     job->manifest = slurm_manifest_read(round->arena, submission->manifest, error);
     if (!job->manifest) {
         refuse(job);
@@ -122,7 +122,7 @@ static void prepare(struct round *round, struct handing *job)
         .token = job->token,
         .id = submission->id,
         .attempt = submission->attempt,
-        .directory = slurm_job_path(round->slurm, round->arena, job->name),
+        .directory = slurm_path_of_job(round->slurm, round->arena, job->name),
         .time_limit = submission->time_limit,
     };
     if (slurm_request_submit(&job->body, round->version, job->manifest, &what, error))
@@ -176,7 +176,7 @@ static void find(struct round *round, struct handing *job)
         const struct slurm_record *record = &found.items[i];
         if (!slurm_record_is_of(record, job->facts.user, job->facts.uid))
             continue;
-        if (record->released || slurm_state_is_over(record->state)) {
+        if (record->released || slurm_record_is_over(record->state)) {
             end(job, SUBMIT_ACCEPTED, NULL);
             return;
         }
@@ -204,7 +204,7 @@ static void find_all(struct round *round)
         struct handing *first = &round->jobs[i];
         if (first->step != STEP_FIND)
             continue;
-        bool differ = slurm_differs_by_user(round->slurm->connection);
+        bool differ = slurm_api_differs_by_user(round->slurm->connection);
         int result = slurm_table_refresh(round->slurm, first->facts.user.data, &error);
         for (size_t j = i; j < round->count; j++) {
             struct handing *job = &round->jobs[j];
@@ -237,13 +237,13 @@ static void run_step(struct round *round, enum step step,
     }
     if (!count)
         return;
-    slurm_run(round->slurm->connection, round->arena, round->calls, count);
+    slurm_api_run(round->slurm->connection, round->arena, round->calls, count);
     for (size_t i = 0; i < round->count; i++) {
         struct handing *job = &round->jobs[i];
         if (job->step != step)
             continue;
         judge_call(round, job);
-        slurm_call_free(&job->call);
+        slurm_api_call_free(&job->call);
     }
 }
 
@@ -273,7 +273,7 @@ static void judge_hand_in(struct round *round, struct handing *job)
     }
     if (call->outcome == SLURM_UNAVAILABLE) {
         /* One user's missing token does not stop the others. */
-        bool alone = call->no_token && slurm_differs_by_user(round->slurm->connection);
+        bool alone = call->no_token && slurm_api_differs_by_user(round->slurm->connection);
         end(job, alone ? SUBMIT_NO_ROOM : SUBMIT_UNAVAILABLE, &call->error);
         return;
     }
@@ -397,7 +397,7 @@ void slurm_submit(struct executor *executor, struct submission **batch, size_t c
     const struct slurm_version *version =
         slurm_ensure_directory(slurm, &error)
             ? NULL
-            : slurm_version_of(slurm->connection, &outcome, &error);
+            : slurm_api_version(slurm->connection, &outcome, &error);
     for (size_t i = 0; i < count && !version; i++)
         batch[i]->error = error;
     for (size_t i = 0; i < count && version; i += AT_A_TIME)

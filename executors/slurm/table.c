@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "executors/slurm/values.h"
+
 struct list {
     char *user;          /* who asked */
     struct arena *arena; /* of the records */
@@ -21,7 +23,7 @@ struct slurm_table {
 
 static const char *list_user(const struct slurm *slurm, const char *user)
 {
-    return user && slurm_differs_by_user(slurm->connection) ? user : "";
+    return user && slurm_api_differs_by_user(slurm->connection) ? user : "";
 }
 
 static struct list *find_list(const struct slurm *slurm, const char *user)
@@ -64,11 +66,11 @@ static int64_t ask_clock(struct slurm *slurm, const struct slurm_version *versio
         .method = "GET", .path = slurm_path(arena, version, "diag"), .user = user};
     double now = 0;
     if (slurm_ask(slurm, arena, &call) == SLURM_DONE)
-        now = slurm_number(value_get(call.answer, "statistics"), "req_time", 0);
+        now = slurm_value_number(value_get(call.answer, "statistics"), "req_time", 0);
     else if (error)
         *error = call.error;
     enum slurm_outcome outcome = call.outcome;
-    slurm_call_free(&call);
+    slurm_api_call_free(&call);
     arena_free(arena);
     if (outcome != SLURM_DONE)
         return -1;
@@ -95,7 +97,7 @@ static int take_answer(struct slurm *slurm, struct list *list, const struct slur
 int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *error)
 {
     enum slurm_outcome outcome;
-    const struct slurm_version *version = slurm_version_of(slurm->connection, &outcome, error);
+    const struct slurm_version *version = slurm_api_version(slurm->connection, &outcome, error);
     if (!version)
         return -1;
     struct list *list = find_list(slurm, user);
@@ -128,7 +130,7 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     }
     list->as_of = result ? 0 : now;
     bool large = call.response.length > 1 << 20;
-    slurm_call_free(&call);
+    slurm_api_call_free(&call);
     arena_free(arena);
     if (large)
         malloc_trim(0); /* a list takes much for a moment, which malloc() would keep */

@@ -86,7 +86,7 @@ int slurm_user_of(const struct slurm *slurm, struct arena *arena,
                   const struct submission *submission, struct slurm_facts *facts,
                   struct error *error)
 {
-    if (slurm_is_local(slurm->connection))
+    if (slurm_api_is_local(slurm->connection))
         return find_local(slurm, arena, submission, facts, error);
     if (slurm->settings.user.length)
         return find_name(arena, slurm->settings.user.data, facts, error);

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "renderer/jsone/from_now.h"
+
 enum {
     TYPE_STRING = 1 << VALUE_STRING,
     TYPE_NUMBER = 1 << VALUE_NUMBER,
@@ -36,49 +38,49 @@ struct builtin {
 
 /* Numbers */
 
-static struct value *call_max(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_max(struct interpreter *self, struct value **arguments, size_t count)
 {
     double most = arguments[0]->number;
     for (size_t i = 1; i < count; i++)
         if (arguments[i]->number > most || isnan(arguments[i]->number))
             most = arguments[i]->number;
-    return make_number(self, most);
+    return interpreter_number(self, most);
 }
 
-static struct value *call_min(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_min(struct interpreter *self, struct value **arguments, size_t count)
 {
     double least = arguments[0]->number;
     for (size_t i = 1; i < count; i++)
         if (arguments[i]->number < least || isnan(arguments[i]->number))
             least = arguments[i]->number;
-    return make_number(self, least);
+    return interpreter_number(self, least);
 }
 
-static struct value *call_sqrt(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_sqrt(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
-    return make_number(self, sqrt(arguments[0]->number));
+    return interpreter_number(self, sqrt(arguments[0]->number));
 }
 
-static struct value *call_ceil(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_ceil(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
-    return make_number(self, ceil(arguments[0]->number));
+    return interpreter_number(self, ceil(arguments[0]->number));
 }
 
-static struct value *call_floor(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_floor(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
-    return make_number(self, floor(arguments[0]->number));
+    return interpreter_number(self, floor(arguments[0]->number));
 }
 
-static struct value *call_abs(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_abs(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
-    return make_number(self, fabs(arguments[0]->number));
+    return interpreter_number(self, fabs(arguments[0]->number));
 }
 
-static struct value *call_range(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_range(struct interpreter *self, struct value **arguments, size_t count)
 {
     double start = arguments[0]->number, stop = arguments[1]->number;
     double step = count > 2 ? arguments[2]->number : 1;
@@ -87,13 +89,13 @@ static struct value *call_range(struct interpreter *self, struct value **argumen
                                  "invalid arguments to builtin: range: the step is 0");
     double length = ceil((stop - start) / step);
     if (!(length > 0))
-        return make_list(self, 0);
+        return interpreter_list(self, 0);
     /* A number far beyond every limit stands for the lengths that size_t cannot hold. */
     size_t items = length > 1e15 ? (size_t)1e15 : (size_t)length;
     if (!interpreter_steps(self, items) ||
         !interpreter_may_take(self, items * sizeof(struct value)))
         return NULL;
-    struct value *list = make_list(self, items);
+    struct value *list = interpreter_list(self, items);
     for (size_t i = 0; list && i < items; i++)
         value_append(self->arena, list, value_number(self->arena, start + (double)i * step));
     return list;
@@ -101,50 +103,53 @@ static struct value *call_range(struct interpreter *self, struct value **argumen
 
 /* The rest */
 
-static struct value *call_from_now(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_from_now(struct interpreter *self, struct value **arguments,
+                                      size_t count)
 {
     bool given = count > 1 && arguments[1]->string.length > 0;
     return from_now(self, arguments[0]->string,
                     given ? arguments[1] : interpreter_find(self, TEXT("now")));
 }
 
-static struct value *call_typeof(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_typeof(struct interpreter *self, struct value **arguments,
+                                    size_t count)
 {
     (void)count;
     const char *name =
         arguments[0]->kind == VALUE_LIST ? "array" : value_kind_name(arguments[0]->kind);
-    return make_text(self, name, strlen(name));
+    return interpreter_text(self, name, strlen(name));
 }
 
-static struct value *call_defined(struct interpreter *self, struct value **arguments, size_t count)
+static struct value *builtin_defined(struct interpreter *self, struct value **arguments,
+                                     size_t count)
 {
     (void)count;
     if (!interpreter_bytes(self, arguments[0]->string.length))
         return NULL;
-    return make_boolean(self, interpreter_find(self, arguments[0]->string) != NULL);
+    return interpreter_boolean(self, interpreter_find(self, arguments[0]->string) != NULL);
 }
 
 static const struct builtin builtins[] = {
-    {"max", call_max, 1, ANY_COUNT, {TYPE_NUMBER}, true},
-    {"min", call_min, 1, ANY_COUNT, {TYPE_NUMBER}, true},
-    {"sqrt", call_sqrt, 1, 1, {TYPE_NUMBER}, false},
-    {"ceil", call_ceil, 1, 1, {TYPE_NUMBER}, false},
-    {"floor", call_floor, 1, 1, {TYPE_NUMBER}, false},
-    {"abs", call_abs, 1, 1, {TYPE_NUMBER}, false},
-    {"range", call_range, 2, 3, {TYPE_WHOLE}, true},
-    {"lowercase", call_lowercase, 1, 1, {TYPE_STRING}, false},
-    {"uppercase", call_uppercase, 1, 1, {TYPE_STRING}, false},
-    {"str", call_str, 1, 1, {TYPE_SCALAR}, false},
-    {"number", call_number, 1, 1, {TYPE_STRING}, false},
-    {"len", call_len, 1, 1, {TYPE_STRING | TYPE_LIST}, false},
-    {"strip", call_strip, 1, 1, {TYPE_STRING}, false},
-    {"rstrip", call_rstrip, 1, 1, {TYPE_STRING}, false},
-    {"lstrip", call_lstrip, 1, 1, {TYPE_STRING}, false},
-    {"split", call_split, 2, 2, {TYPE_STRING, TYPE_STRING | TYPE_NUMBER}, false},
-    {"join", call_join, 2, 2, {TYPE_LIST, TYPE_STRING | TYPE_NUMBER}, false},
-    {"fromNow", call_from_now, 1, 2, {TYPE_STRING}, true},
-    {"typeof", call_typeof, 1, 1, {TYPE_ANY}, false},
-    {"defined", call_defined, 1, 1, {TYPE_STRING}, false},
+    {"max", builtin_max, 1, ANY_COUNT, {TYPE_NUMBER}, true},
+    {"min", builtin_min, 1, ANY_COUNT, {TYPE_NUMBER}, true},
+    {"sqrt", builtin_sqrt, 1, 1, {TYPE_NUMBER}, false},
+    {"ceil", builtin_ceil, 1, 1, {TYPE_NUMBER}, false},
+    {"floor", builtin_floor, 1, 1, {TYPE_NUMBER}, false},
+    {"abs", builtin_abs, 1, 1, {TYPE_NUMBER}, false},
+    {"range", builtin_range, 2, 3, {TYPE_WHOLE}, true},
+    {"lowercase", builtin_lowercase, 1, 1, {TYPE_STRING}, false},
+    {"uppercase", builtin_uppercase, 1, 1, {TYPE_STRING}, false},
+    {"str", builtin_str, 1, 1, {TYPE_SCALAR}, false},
+    {"number", builtin_number, 1, 1, {TYPE_STRING}, false},
+    {"len", builtin_len, 1, 1, {TYPE_STRING | TYPE_LIST}, false},
+    {"strip", builtin_strip, 1, 1, {TYPE_STRING}, false},
+    {"rstrip", builtin_rstrip, 1, 1, {TYPE_STRING}, false},
+    {"lstrip", builtin_lstrip, 1, 1, {TYPE_STRING}, false},
+    {"split", builtin_split, 2, 2, {TYPE_STRING, TYPE_STRING | TYPE_NUMBER}, false},
+    {"join", builtin_join, 2, 2, {TYPE_LIST, TYPE_STRING | TYPE_NUMBER}, false},
+    {"fromNow", builtin_from_now, 1, 2, {TYPE_STRING}, true},
+    {"typeof", builtin_typeof, 1, 1, {TYPE_ANY}, false},
+    {"defined", builtin_defined, 1, 1, {TYPE_STRING}, false},
 };
 
 enum { BUILTINS = ARRAY_COUNT(builtins) };
@@ -163,7 +168,7 @@ static const struct function functions[BUILTINS] = {
 #undef FUNCTION
 _Static_assert(BUILTINS == 20, "as many function values as built-in functions");
 
-struct value *builtin_find(struct interpreter *self, struct text name)
+struct value *interpreter_find_builtin(struct interpreter *self, struct text name)
 {
     for (size_t i = 0; i < BUILTINS; i++) {
         if (!text_is(name, builtins[i].name))
@@ -179,7 +184,7 @@ struct value *builtin_find(struct interpreter *self, struct text name)
 static bool fits(const struct value *value, int type)
 {
     if (type == TYPE_WHOLE)
-        return value->kind == VALUE_NUMBER && is_whole(value->number);
+        return value->kind == VALUE_NUMBER && interpreter_is_whole(value->number);
     return type & 1 << value->kind;
 }
 
@@ -204,8 +209,8 @@ static struct value *call_builtin(struct interpreter *self, const struct builtin
     return builtin->call(self, arguments, count);
 }
 
-struct value *function_call(struct interpreter *self, const struct function *function,
-                            struct value **arguments, size_t count)
+struct value *interpreter_call(struct interpreter *self, const struct function *function,
+                               struct value **arguments, size_t count)
 {
     if (function->builtin)
         return call_builtin(self, function->builtin, arguments, count);

@@ -7,15 +7,15 @@
 
 #include "renderer/jsone/interpreter.h"
 
-struct value *call_lowercase(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_uppercase(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_str(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_number(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_len(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_strip(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_lstrip(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_rstrip(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_split(struct interpreter *self, struct value **arguments, size_t count);
-struct value *call_join(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_lowercase(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_uppercase(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_str(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_number(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_len(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_strip(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_lstrip(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_rstrip(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_split(struct interpreter *self, struct value **arguments, size_t count);
+struct value *builtin_join(struct interpreter *self, struct value **arguments, size_t count);
 
 #endif

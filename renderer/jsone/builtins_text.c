@@ -8,27 +8,27 @@
 #include "renderer/jsone/builtins.h"
 #include "renderer/jsone/letters.h"
 
-struct value *call_lowercase(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_lowercase(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     return letters_change(self, arguments[0]->string, false);
 }
 
-struct value *call_uppercase(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_uppercase(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     return letters_change(self, arguments[0]->string, true);
 }
 
-struct value *call_str(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_str(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     if (arguments[0]->kind == VALUE_STRING)
         return arguments[0];
     if (arguments[0]->kind == VALUE_NULL)
-        return make_text(self, "null", 4);
+        return interpreter_text(self, "null", 4);
     struct text text;
-    if (!scalar_text(self, arguments[0], &text))
+    if (!interpreter_scalar_text(self, arguments[0], &text))
         return NULL;
     return value_text(self->arena, text);
 }
@@ -94,7 +94,7 @@ static bool read_with_base(struct text text, double *number)
 static struct text strip_left(struct text text)
 {
     size_t space;
-    while ((space = space_length(text.data, text.length))) {
+    while ((space = token_space_length(text.data, text.length))) {
         text.data += space;
         text.length -= space;
     }
@@ -107,14 +107,14 @@ static struct text strip_right(struct text text)
         size_t start = text.length - 1;
         while (start > 0 && ((unsigned char)text.data[start] & 0xc0) == 0x80)
             start--;
-        if (space_length(text.data + start, text.length - start) != text.length - start)
+        if (token_space_length(text.data + start, text.length - start) != text.length - start)
             break;
         text.length = start;
     }
     return text;
 }
 
-struct value *call_number(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_number(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     struct text text = strip_right(strip_left(arguments[0]->string));
@@ -122,51 +122,51 @@ struct value *call_number(struct interpreter *self, struct value **arguments, si
     if (!interpreter_bytes(self, arguments[0]->string.length))
         return NULL;
     if (is_decimal(text)) {
-        struct value *copy = make_text(self, text.data, text.length);
-        return copy ? make_number(self, strtod(copy->string.data, NULL)) : NULL;
+        struct value *copy = interpreter_text(self, text.data, text.length);
+        return copy ? interpreter_number(self, strtod(copy->string.data, NULL)) : NULL;
     }
     if (read_with_base(text, &number))
-        return make_number(self, number);
+        return interpreter_number(self, number);
     struct error_quote_buffer buffer;
     return interpreter_raise(self, BUILTIN_ERROR,
                              "invalid arguments to builtin: number: \"%s\" is not a number",
                              error_quote(&buffer, text.data, text.length));
 }
 
-struct value *call_len(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_len(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     const struct value *value = arguments[0];
     if (value->kind == VALUE_LIST)
-        return make_number(self, (double)value->list.count);
+        return interpreter_number(self, (double)value->list.count);
     if (!interpreter_bytes(self, value->string.length))
         return NULL;
     size_t characters = 0;
     for (size_t i = 0; i < value->string.length; i++)
         characters += ((unsigned char)value->string.data[i] & 0xc0) != 0x80;
-    return make_number(self, (double)characters);
+    return interpreter_number(self, (double)characters);
 }
 
 static struct value *make_stripped(struct interpreter *self, struct text before, struct text after)
 {
-    return interpreter_bytes(self, before.length) ? make_text(self, after.data, after.length)
+    return interpreter_bytes(self, before.length) ? interpreter_text(self, after.data, after.length)
                                                   : NULL;
 }
 
-struct value *call_strip(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_strip(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     struct text text = arguments[0]->string;
     return make_stripped(self, text, strip_right(strip_left(text)));
 }
 
-struct value *call_lstrip(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_lstrip(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     return make_stripped(self, arguments[0]->string, strip_left(arguments[0]->string));
 }
 
-struct value *call_rstrip(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_rstrip(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     return make_stripped(self, arguments[0]->string, strip_right(arguments[0]->string));
@@ -177,7 +177,7 @@ static bool append_piece(struct interpreter *self, struct value *list, const cha
 {
     if (!interpreter_steps(self, 1))
         return false;
-    struct value *piece = make_text(self, bytes, length);
+    struct value *piece = interpreter_text(self, bytes, length);
     if (piece)
         value_append(self->arena, list, piece);
     return piece != NULL;
@@ -196,12 +196,12 @@ static struct value *split_characters(struct interpreter *self, struct value *li
     return list;
 }
 
-struct value *call_split(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_split(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     struct text rest = arguments[0]->string, separator;
-    struct value *list = make_list(self, 0);
-    if (!list || !scalar_text(self, arguments[1], &separator) ||
+    struct value *list = interpreter_list(self, 0);
+    if (!list || !interpreter_scalar_text(self, arguments[1], &separator) ||
         !interpreter_bytes(self, rest.length))
         return NULL;
     if (separator.length == 0)
@@ -232,22 +232,22 @@ static bool collect_texts(struct interpreter *self, const struct value *list, st
                               value_kind_name(item->kind));
             return false;
         }
-        if (!interpreter_steps(self, 1) || !scalar_text(self, item, &texts[i]))
+        if (!interpreter_steps(self, 1) || !interpreter_scalar_text(self, item, &texts[i]))
             return false;
         *length += texts[i].length;
     }
     return true;
 }
 
-struct value *call_join(struct interpreter *self, struct value **arguments, size_t count)
+struct value *builtin_join(struct interpreter *self, struct value **arguments, size_t count)
 {
     (void)count;
     const struct value *list = arguments[0];
     size_t items = list->list.count, length = 0;
     struct text separator;
     if (items == 0)
-        return make_text(self, "", 0);
-    if (!scalar_text(self, arguments[1], &separator) ||
+        return interpreter_text(self, "", 0);
+    if (!interpreter_scalar_text(self, arguments[1], &separator) ||
         !interpreter_may_take(self, items * sizeof(struct text)))
         return NULL;
     struct text *texts = arena_allocate(self->arena, items * sizeof(struct text));

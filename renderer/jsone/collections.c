@@ -2,11 +2,13 @@
  *
  * Unlike JSON-e's JavaScript, none changes the list it is given.
  */
+#include "renderer/jsone/collections.h"
+
 #include <stdint.h>
 #include <string.h>
 
-#include "renderer/jsone/interpreter.h"
-#include "renderer/jsone/operators.h"
+#include "renderer/jsone/evaluate.h"
+#include "renderer/jsone/render.h"
 
 /* Lists and objects gone through item by item */
 
@@ -18,14 +20,14 @@ static bool set_item(struct interpreter *self, const struct operation *operation
     scope->values[at] = item;
     if (operation->name_count == at + 1)
         return true;
-    scope->values[at + 1] = make_number(self, (double)index);
+    scope->values[at + 1] = interpreter_number(self, (double)index);
     return scope->values[at + 1] != NULL;
 }
 
 static struct value *map_list(struct interpreter *self, const struct operation *operation,
                               const struct value *value)
 {
-    struct value *list = make_list(self, value->list.count);
+    struct value *list = interpreter_list(self, value->list.count);
     struct scope scope = {0};
     for (size_t i = 0; list && i < value->list.count; i++) {
         if (!set_item(self, operation, &scope, 0, value->list.items[i], i))
@@ -56,8 +58,8 @@ static bool merge_into(struct interpreter *self, struct value *object, const str
 static bool set_member(struct interpreter *self, const struct operation *operation,
                        struct scope *scope, const struct member *member)
 {
-    struct value *key = make_text(self, member->key.data, member->key.length);
-    struct value *pair = make_object(self, 2);
+    struct value *key = interpreter_text(self, member->key.data, member->key.length);
+    struct value *pair = interpreter_object(self, 2);
     if (!key || !pair)
         return false;
     scope->names = operation->names;
@@ -76,7 +78,7 @@ static bool set_member(struct interpreter *self, const struct operation *operati
 static struct value *map_object(struct interpreter *self, const struct operation *operation,
                                 const struct value *value)
 {
-    struct value *object = make_object(self, 0);
+    struct value *object = interpreter_object(self, 0);
     struct scope scope = {0};
     for (size_t i = 0; object && i < value->object.count; i++) {
         if (!set_member(self, operation, &scope, &value->object.members[i]))
@@ -95,27 +97,27 @@ static struct value *map_object(struct interpreter *self, const struct operation
     return object;
 }
 
-struct value *render_map(struct interpreter *self, const struct operation *operation)
+struct value *collection_map(struct interpreter *self, const struct operation *operation)
 {
     const struct value *value = render_node(self, operation->operand);
     if (!value)
         return NULL;
     if (value->kind != VALUE_LIST && value->kind != VALUE_OBJECT)
-        return operator_fail(self, "$map value must evaluate to an array or object");
+        return render_fail(self, "$map value must evaluate to an array or object");
     if (operation->late.message)
-        return raise_fault(self, &operation->late);
+        return render_fault(self, &operation->late);
     return value->kind == VALUE_LIST ? map_list(self, operation, value)
                                      : map_object(self, operation, value);
 }
 
-struct value *render_reduce(struct interpreter *self, const struct operation *operation)
+struct value *collection_reduce(struct interpreter *self, const struct operation *operation)
 {
     const struct value *value =
         render_operand(self, operation, VALUE_LIST, "$reduce value must evaluate to an array");
     if (!value)
         return NULL;
     if (operation->late.message)
-        return raise_fault(self, &operation->late);
+        return render_fault(self, &operation->late);
     struct value *result = (struct value *)(uintptr_t)operation->raw;
     for (size_t i = 0; i < value->list.count; i++) {
         struct scope scope = {.values = {result}};
@@ -130,14 +132,14 @@ struct value *render_reduce(struct interpreter *self, const struct operation *op
     return result;
 }
 
-struct value *render_find(struct interpreter *self, const struct operation *operation)
+struct value *collection_find(struct interpreter *self, const struct operation *operation)
 {
     const struct value *value =
         render_operand(self, operation, VALUE_LIST, "$find value must evaluate to an array");
     if (!value)
         return NULL;
     if (operation->late.message)
-        return raise_fault(self, &operation->late);
+        return render_fault(self, &operation->late);
     struct scope scope = {0};
     for (size_t i = 0; i < value->list.count; i++) {
         if (!set_item(self, operation, &scope, 0, value->list.items[i], i))
@@ -145,10 +147,10 @@ struct value *render_find(struct interpreter *self, const struct operation *oper
         const struct value *truth = evaluate_within(self, &scope, operation->each_expression);
         if (!truth)
             return NULL;
-        if (is_truthy(truth))
+        if (interpreter_is_truthy(truth))
             return value->list.items[i];
     }
-    return delete_marker(self);
+    return render_delete_marker(self);
 }
 
 /* Lists in another order or shape */
@@ -201,14 +203,14 @@ static const struct value *sort_key(struct interpreter *self, const struct opera
                                     struct value *item)
 {
     if (operation->late.message)
-        return raise_fault(self, &operation->late);
+        return render_fault(self, &operation->late);
     if (!operation->each_expression)
         return item;
     struct scope scope = {.names = operation->names, .values = {item}, .count = 1};
     return evaluate_within(self, &scope, operation->each_expression);
 }
 
-struct value *render_sort(struct interpreter *self, const struct operation *operation)
+struct value *collection_sort(struct interpreter *self, const struct operation *operation)
 {
     const struct value *value = render_operand(self, operation, VALUE_LIST, unsortable);
     size_t count = value ? value->list.count : 0;
@@ -224,20 +226,20 @@ struct value *render_sort(struct interpreter *self, const struct operation *oper
     for (size_t i = 0; i < count; i++)
         if ((items[i].by->kind != VALUE_NUMBER && items[i].by->kind != VALUE_STRING) ||
             items[i].by->kind != items[0].by->kind)
-            return operator_fail(self, unsortable);
+            return render_fail(self, unsortable);
     if (!sort_items(self, items, count, items + count))
         return NULL;
-    struct value *list = make_list(self, count);
+    struct value *list = interpreter_list(self, count);
     for (size_t i = 0; list && i < count; i++)
         value_append(self->arena, list, items[i].item);
     return list;
 }
 
-struct value *render_reverse(struct interpreter *self, const struct operation *operation)
+struct value *collection_reverse(struct interpreter *self, const struct operation *operation)
 {
     const struct value *value = render_operand(
         self, operation, VALUE_LIST, "$reverse value must evaluate to an array of objects");
-    struct value *list = value ? make_list(self, value->list.count) : NULL;
+    struct value *list = value ? interpreter_list(self, value->list.count) : NULL;
     for (size_t i = value ? value->list.count : 0; list && i-- > 0;)
         value_append(self->arena, list, value->list.items[i]);
     return list;
@@ -266,16 +268,16 @@ static struct value *flatten(struct interpreter *self, const struct operation *o
                              size_t levels, const char *message)
 {
     struct value *value = render_operand(self, operation, VALUE_LIST, message);
-    struct value *list = value ? make_list(self, 0) : NULL;
+    struct value *list = value ? interpreter_list(self, 0) : NULL;
     return list && flatten_into(self, list, value, levels) ? list : NULL;
 }
 
-struct value *render_flatten(struct interpreter *self, const struct operation *operation)
+struct value *collection_flatten(struct interpreter *self, const struct operation *operation)
 {
     return flatten(self, operation, 2, "$flatten value must evaluate to an array");
 }
 
-struct value *render_flatten_deep(struct interpreter *self, const struct operation *operation)
+struct value *collection_flatten_deep(struct interpreter *self, const struct operation *operation)
 {
     return flatten(self, operation, SIZE_MAX, "$flattenDeep value must evaluate to an array");
 }
@@ -288,15 +290,15 @@ static const struct value *render_objects(struct interpreter *self,
     const struct value *list = render_operand(self, operation, VALUE_LIST, message);
     for (size_t i = 0; list && i < list->list.count; i++)
         if (list->list.items[i]->kind != VALUE_OBJECT)
-            return operator_fail(self, message);
+            return render_fail(self, message);
     return list;
 }
 
-struct value *render_merge(struct interpreter *self, const struct operation *operation)
+struct value *collection_merge(struct interpreter *self, const struct operation *operation)
 {
     const struct value *list =
         render_objects(self, operation, "$merge value must evaluate to an array of objects");
-    struct value *object = list ? make_object(self, 0) : NULL;
+    struct value *object = list ? interpreter_object(self, 0) : NULL;
     for (size_t i = 0; object && i < list->list.count; i++)
         if (!merge_into(self, object, list->list.items[i]))
             return NULL;
@@ -308,7 +310,7 @@ static struct value *merge_deep(struct interpreter *self, struct value *left, st
 static struct value *merge_lists(struct interpreter *self, const struct value *left,
                                  const struct value *right)
 {
-    struct value *list = make_list(self, left->list.count + right->list.count);
+    struct value *list = interpreter_list(self, left->list.count + right->list.count);
     for (size_t i = 0; list && i < left->list.count; i++)
         value_append(self->arena, list, left->list.items[i]);
     for (size_t i = 0; list && i < right->list.count; i++)
@@ -319,7 +321,7 @@ static struct value *merge_lists(struct interpreter *self, const struct value *l
 static struct value *merge_objects(struct interpreter *self, const struct value *left,
                                    const struct value *right)
 {
-    struct value *object = make_object(self, left->object.count);
+    struct value *object = interpreter_object(self, left->object.count);
     if (!object || !merge_into(self, object, left) ||
         !interpreter_may_take(self, right->object.count * sizeof(struct member)))
         return NULL;
@@ -350,13 +352,13 @@ static struct value *merge_deep(struct interpreter *self, struct value *left, st
     return value;
 }
 
-struct value *render_merge_deep(struct interpreter *self, const struct operation *operation)
+struct value *collection_merge_deep(struct interpreter *self, const struct operation *operation)
 {
     const struct value *list =
         render_objects(self, operation, "$mergeDeep value must evaluate to an array of objects");
     if (!list)
         return NULL;
-    struct value *object = list->list.count ? list->list.items[0] : make_object(self, 0);
+    struct value *object = list->list.count ? list->list.items[0] : interpreter_object(self, 0);
     for (size_t i = 1; object && i < list->list.count; i++)
         object = merge_deep(self, object, list->list.items[i]);
     return object;

@@ -5,15 +5,16 @@
  */
 #include <string.h>
 
-#include "renderer/jsone/compiler.h"
+#include "renderer/jsone/compile.h"
 #include "renderer/jsone/interpreter.h"
+#include "renderer/jsone/operators.h"
 
 /* Note a fault of what is being compiled. */
 struct fault compile_fault(struct compiler *self, const char *kind, const char *message)
 {
     if (!self->template->faulty)
-        fault_sentence(&self->template->fault, self->template->name, self->line, self->column,
-                       self->place, kind, message);
+        interpreter_sentence(&self->template->fault, self->template->name, self->line, self->column,
+                             self->place, kind, message);
     self->template->faulty = true;
     return (struct fault){kind, message};
 }
@@ -170,7 +171,7 @@ static bool is_reserved(struct text key)
     if (key.length < 2 || key.data[0] != '$')
         return false;
     struct text word = {key.data + 1, key.length - 1};
-    return is_identifier(word) && !memchr(word.data, '_', word.length);
+    return token_is_identifier(word) && !memchr(word.data, '_', word.length);
 }
 
 static void compile_key(struct compiler *self, struct node_member *member)

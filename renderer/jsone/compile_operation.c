@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "renderer/jsone/compiler.h"
+#include "renderer/jsone/compile.h"
 #include "renderer/jsone/interpreter.h"
 
 static const struct expression *compile_string_expression(struct compiler *self,
@@ -26,11 +26,11 @@ static bool read_each(struct text key, const struct operator_rule *rule, struct 
     *count = 0;
     while (text_next(&rest, ',', &name)) {
         size_t space;
-        while (*count && (space = space_length(name.data, name.length))) {
+        while (*count && (space = token_space_length(name.data, name.length))) {
             name.data += space;
             name.length -= space;
         }
-        if (*count == rule->most_names || !is_identifier(name))
+        if (*count == rule->most_names || !token_is_identifier(name))
             return false;
         names[(*count)++] = name;
     }
@@ -161,7 +161,7 @@ static void check_others(struct compiler *self, struct operation *operation,
     struct text name = text_of(operation->rule->name);
     const struct value *from = value_get(value, "from"), *in = value_get(value, "in");
     if (text_is(name, "$fromNow") && from && from->kind != VALUE_LIST &&
-        from->kind != VALUE_OBJECT && !is_truthy(from))
+        from->kind != VALUE_OBJECT && !interpreter_is_truthy(from))
         operation->others[0] = NULL;
     if (text_is(name, "$let") && (!in || in->kind == VALUE_NULL))
         set_late(self, operation, "$let operator requires an `in` clause");

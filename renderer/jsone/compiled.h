@@ -115,14 +115,4 @@ struct template
     struct error fault; /* the first one, as template_check() gives it */
 };
 
-/* operators.c */
-const struct operator_rule *operator_find(struct text key);
-
-/* compile.c */
-void compile_template(struct template *template, const struct value *tree);
-
-/* render.c: the value of a node; self->delete_marker when it vanishes; NULL when it was raised. */
-struct value *render_node(struct interpreter *self, const struct node *node);
-struct value *raise_fault(struct interpreter *self, const struct fault *fault);
-
 #endif

@@ -3,10 +3,10 @@
  * Operands are evaluated in the order in which JSON-e does, since the first one that cannot be is
  * what is complained of: from the left, but of a power the exponent first.
  */
+#include "renderer/jsone/evaluate.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "renderer/jsone/interpreter.h"
 
 static struct value *evaluate_syntax(struct interpreter *self, const struct syntax *syntax);
 
@@ -49,15 +49,15 @@ static struct value *calculate(struct interpreter *self, enum token_kind sign,
                              sign == TOKEN_PLUS ? "numbers/strings" : "number");
     switch (sign) {
     case TOKEN_PLUS:
-        return make_number(self, a->number + b->number);
+        return interpreter_number(self, a->number + b->number);
     case TOKEN_MINUS:
-        return make_number(self, a->number - b->number);
+        return interpreter_number(self, a->number - b->number);
     case TOKEN_TIMES:
-        return make_number(self, a->number * b->number);
+        return interpreter_number(self, a->number * b->number);
     default:
         if (b->number == 0)
             return interpreter_raise(self, INTERPRETER_ERROR, "division by zero");
-        return make_number(self, a->number / b->number);
+        return interpreter_number(self, a->number / b->number);
     }
 }
 
@@ -69,7 +69,7 @@ static struct value *evaluate_power(struct interpreter *self, const struct synta
         return NULL;
     if (exponent->kind != VALUE_NUMBER || base->kind != VALUE_NUMBER)
         return fail_operands(self, "**", "number");
-    return make_number(self, power(base->number, exponent->number));
+    return interpreter_number(self, power(base->number, exponent->number));
 }
 
 static struct value *evaluate_unary(struct interpreter *self, const struct syntax *syntax)
@@ -78,11 +78,11 @@ static struct value *evaluate_unary(struct interpreter *self, const struct synta
     if (!value)
         return NULL;
     if (syntax->sign == TOKEN_NOT)
-        return make_boolean(self, !is_truthy(value));
+        return interpreter_boolean(self, !interpreter_is_truthy(value));
     if (value->kind != VALUE_NUMBER)
         return interpreter_raise(self, INTERPRETER_ERROR, "unary %s expects number",
                                  token_name(syntax->sign));
-    return make_number(self, syntax->sign == TOKEN_MINUS ? -value->number : value->number);
+    return interpreter_number(self, syntax->sign == TOKEN_MINUS ? -value->number : value->number);
 }
 
 /* Signs between values */
@@ -107,23 +107,23 @@ static struct value *compare(struct interpreter *self, enum token_kind sign, con
     if (a->kind == VALUE_STRING && b->kind == VALUE_STRING) {
         if (!interpreter_bytes(self, a->string.length))
             return NULL;
-        return make_boolean(self, is_ordered(sign, text_compare(a->string, b->string)));
+        return interpreter_boolean(self, is_ordered(sign, text_compare(a->string, b->string)));
     }
     if (a->kind != VALUE_NUMBER || b->kind != VALUE_NUMBER)
         return fail_operands(self, token_name(sign), "numbers/strings");
     double x = a->number, y = b->number;
     if (isnan(x) || isnan(y))
-        return make_boolean(self, false);
-    return make_boolean(self, is_ordered(sign, x < y ? -1 : x > y));
+        return interpreter_boolean(self, false);
+    return interpreter_boolean(self, is_ordered(sign, x < y ? -1 : x > y));
 }
 
 static struct value *evaluate_equality(struct interpreter *self, enum token_kind sign,
                                        const struct value *a, const struct value *b)
 {
     bool equal;
-    if (!values_equal(self, a, b, &equal))
+    if (!interpreter_equal(self, a, b, &equal))
         return NULL;
-    return make_boolean(self, equal == (sign == TOKEN_EQUAL));
+    return interpreter_boolean(self, equal == (sign == TOKEN_EQUAL));
 }
 
 static struct value *search_list(struct interpreter *self, const struct value *wanted,
@@ -131,9 +131,9 @@ static struct value *search_list(struct interpreter *self, const struct value *w
 {
     bool equal = false;
     for (size_t i = 0; !equal && i < list->list.count; i++)
-        if (!values_equal(self, wanted, list->list.items[i], &equal))
+        if (!interpreter_equal(self, wanted, list->list.items[i], &equal))
             return NULL;
-    return make_boolean(self, equal);
+    return interpreter_boolean(self, equal);
 }
 
 static struct value *search(struct interpreter *self, const struct value *wanted,
@@ -151,10 +151,10 @@ static struct value *search(struct interpreter *self, const struct value *wanted
     if (!interpreter_bytes(self, wanted->string.length))
         return NULL;
     if (in->kind == VALUE_OBJECT)
-        return make_boolean(self, value_member(in, wanted->string) != NULL);
+        return interpreter_boolean(self, value_member(in, wanted->string) != NULL);
     if (!interpreter_bytes(self, in->string.length))
         return NULL;
-    return make_boolean(self, text_contains(in->string, wanted->string));
+    return interpreter_boolean(self, text_contains(in->string, wanted->string));
 }
 
 static struct value *apply_sign(struct interpreter *self, enum token_kind sign,
@@ -163,7 +163,7 @@ static struct value *apply_sign(struct interpreter *self, enum token_kind sign,
     switch (sign) {
     case TOKEN_OR: /* the left side has already decided nothing */
     case TOKEN_AND:
-        return make_boolean(self, is_truthy(b));
+        return interpreter_boolean(self, interpreter_is_truthy(b));
     case TOKEN_IN:
         return search(self, a, b);
     case TOKEN_EQUAL:
@@ -184,9 +184,9 @@ static struct value *evaluate_chain(struct interpreter *self, const struct synta
     struct value *value = evaluate_syntax(self, syntax->first);
     for (const struct syntax *term = syntax->parts; value && term; term = term->next) {
         if (term->sign == TOKEN_OR || term->sign == TOKEN_AND) {
-            bool truthy = is_truthy(value);
+            bool truthy = interpreter_is_truthy(value);
             if (truthy == (term->sign == TOKEN_OR)) {
-                value = make_boolean(self, truthy);
+                value = interpreter_boolean(self, truthy);
                 continue;
             }
         }
@@ -200,7 +200,7 @@ static struct value *evaluate_chain(struct interpreter *self, const struct synta
 
 static struct value *evaluate_list(struct interpreter *self, const struct syntax *syntax)
 {
-    struct value *list = make_list(self, syntax->count);
+    struct value *list = interpreter_list(self, syntax->count);
     for (const struct syntax *item = syntax->parts; list && item; item = item->next) {
         struct value *value = evaluate_syntax(self, item);
         if (!value)
@@ -212,7 +212,7 @@ static struct value *evaluate_list(struct interpreter *self, const struct syntax
 
 static struct value *evaluate_object(struct interpreter *self, const struct syntax *syntax)
 {
-    struct value *object = make_object(self, syntax->count);
+    struct value *object = interpreter_object(self, syntax->count);
     for (const struct syntax *pair = syntax->parts; object && pair; pair = pair->next) {
         struct value *value = evaluate_syntax(self, pair->first);
         if (!value)
@@ -264,7 +264,7 @@ static struct value *characters(struct interpreter *self, struct text text, size
 {
     size_t start = character_offset(text, from);
     struct text rest = {text.data + start, text.length - start};
-    return make_text(self, rest.data, character_offset(rest, to - from));
+    return interpreter_text(self, rest.data, character_offset(rest, to - from));
 }
 
 static struct value *get_index(struct interpreter *self, const struct value *value,
@@ -276,12 +276,12 @@ static struct value *get_index(struct interpreter *self, const struct value *val
         if (!interpreter_bytes(self, index->string.length))
             return NULL;
         struct member *member = value_member(value, index->string);
-        return member ? member->value : make_null(self);
+        return member ? member->value : interpreter_null(self);
     }
     if (value->kind != VALUE_LIST && value->kind != VALUE_STRING)
         return interpreter_raise(self, INTERPRETER_ERROR,
                                  "infix: \"[..]\" expects object, array, or string");
-    if (index->kind != VALUE_NUMBER || !is_whole(index->number))
+    if (index->kind != VALUE_NUMBER || !interpreter_is_whole(index->number))
         return interpreter_raise(self, INTERPRETER_ERROR,
                                  "should only use integers to access arrays or strings");
     if (value->kind == VALUE_STRING && !interpreter_bytes(self, value->string.length))
@@ -300,7 +300,7 @@ static struct value *get_index(struct interpreter *self, const struct value *val
 /* One end of a slice; false when it is not a whole number. */
 static bool slice_end(const struct value *end, size_t length, size_t *at)
 {
-    if (end->kind != VALUE_NUMBER || !is_whole(end->number))
+    if (end->kind != VALUE_NUMBER || !interpreter_is_whole(end->number))
         return false;
     double number = end->number < 0 ? end->number + (double)length : end->number;
     *at = number < 0 ? 0 : number > (double)length ? length : (size_t)number;
@@ -327,7 +327,7 @@ static struct value *get_slice(struct interpreter *self, const struct value *val
         start = end;
     if (value->kind == VALUE_STRING)
         return characters(self, value->string, start, end);
-    struct value *list = make_list(self, end - start);
+    struct value *list = interpreter_list(self, end - start);
     for (size_t i = start; list && i < end; i++)
         value_append(self->arena, list, value->list.items[i]);
     return list;
@@ -338,7 +338,7 @@ static struct value *call(struct interpreter *self, const struct value *callee,
 {
     if (callee->kind != VALUE_FUNCTION)
         return interpreter_raise(self, INTERPRETER_ERROR, "%s is not callable",
-                                 value_describe(self, callee).data);
+                                 interpreter_describe(self, callee).data);
     struct value *few[4];
     struct value **arguments = few;
     if (syntax->count > ARRAY_COUNT(few))
@@ -347,7 +347,7 @@ static struct value *call(struct interpreter *self, const struct value *callee,
     for (const struct syntax *item = syntax->parts; item; item = item->next)
         if (!(arguments[count++] = evaluate_syntax(self, item)))
             return NULL;
-    return function_call(self, callee->function, arguments, count);
+    return interpreter_call(self, callee->function, arguments, count);
 }
 
 static struct value *access_value(struct interpreter *self, struct value *value,
@@ -426,5 +426,15 @@ struct value *evaluate(struct interpreter *self, const struct expression *expres
     struct value *value = evaluate_syntax(self, expression->tree);
     self->line = line;
     self->column = column;
+    return value;
+}
+
+struct value *evaluate_within(struct interpreter *self, struct scope *scope,
+                              const struct expression *expression)
+{
+    scope->outer = self->scope;
+    self->scope = scope;
+    struct value *value = evaluate(self, expression);
+    self->scope = scope->outer;
     return value;
 }

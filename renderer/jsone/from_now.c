@@ -6,7 +6,7 @@
  *
  * Results before the year 1000 or after 9999, which JSON-e writes in other forms, are errors.
  */
-#include "renderer/jsone/interpreter.h"
+#include "renderer/jsone/from_now.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static const struct unit units[UNITS] = {
 static size_t skip_space(struct text text, size_t at)
 {
     size_t space;
-    while ((space = space_length(text.data + at, text.length - at)))
+    while ((space = token_space_length(text.data + at, text.length - at)))
         at += space;
     return at;
 }
@@ -101,7 +101,7 @@ static bool read_reference(struct interpreter *self, const struct value *referen
     bool good = true;
     bool container =
         reference && (reference->kind == VALUE_LIST || reference->kind == VALUE_OBJECT);
-    if (!reference || (!container && !is_truthy(reference)))
+    if (!reference || (!container && !interpreter_is_truthy(reference)))
         *time = (double)whole;
     else if (reference->kind == VALUE_NUMBER)
         *time = reference->number;
@@ -109,7 +109,7 @@ static bool read_reference(struct interpreter *self, const struct value *referen
         *time = (double)whole;
     if (!good)
         interpreter_raise(self, BUILTIN_ERROR, "'%s' isn't a time",
-                          value_describe(self, reference).data);
+                          interpreter_describe(self, reference).data);
     return good;
 }
 
@@ -132,5 +132,5 @@ struct value *from_now(struct interpreter *self, struct text offset, const struc
         return interpreter_raise(self, BUILTIN_ERROR, "the time is not in the years 1000 to 9999");
     char buffer[CLOCK_TEXT_SIZE];
     const char *text = clock_format((int64_t)time, buffer);
-    return make_text(self, text, strlen(text));
+    return interpreter_text(self, text, strlen(text));
 }

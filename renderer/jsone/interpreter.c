@@ -19,7 +19,7 @@ enum {
 
 static bool is_plain_key(struct text key)
 {
-    return is_identifier(key) && !memchr(key.data, '_', key.length);
+    return token_is_identifier(key) && !memchr(key.data, '_', key.length);
 }
 
 static void write_place(struct buffer *out, const struct place *place)
@@ -36,8 +36,8 @@ static void write_place(struct buffer *out, const struct place *place)
         buffer_printf(out, "[\"%s\"]", error_quote(&buffer, place->key.data, place->key.length));
 }
 
-void fault_sentence(struct error *error, const char *name, uint32_t line, uint32_t column,
-                    const struct place *place, const char *kind, const char *message)
+void interpreter_sentence(struct error *error, const char *name, uint32_t line, uint32_t column,
+                          const struct place *place, const char *kind, const char *message)
 {
     struct buffer where = {0};
     if (name && line)
@@ -68,8 +68,8 @@ struct value *interpreter_raise(struct interpreter *self, const char *kind, cons
     va_start(arguments, format);
     vsnprintf(message.text, sizeof(message.text), format, arguments);
     va_end(arguments);
-    fault_sentence(self->error, self->template->name, self->line, self->column, self->place, kind,
-                   message.text);
+    interpreter_sentence(self->error, self->template->name, self->line, self->column, self->place,
+                         kind, message.text);
     return NULL;
 }
 
@@ -114,14 +114,14 @@ bool interpreter_enter(struct interpreter *self)
 
 /* New values */
 
-struct value *make_null(struct interpreter *self)
+struct value *interpreter_null(struct interpreter *self)
 {
     if (!self->null)
         self->null = value_null(self->arena);
     return self->null;
 }
 
-struct value *make_boolean(struct interpreter *self, bool boolean)
+struct value *interpreter_boolean(struct interpreter *self, bool boolean)
 {
     struct value **kept = boolean ? &self->yes : &self->no;
     if (!*kept)
@@ -129,13 +129,13 @@ struct value *make_boolean(struct interpreter *self, bool boolean)
     return *kept;
 }
 
-struct value *make_number(struct interpreter *self, double number)
+struct value *interpreter_number(struct interpreter *self, double number)
 {
     return interpreter_may_take(self, sizeof(struct value)) ? value_number(self->arena, number)
                                                             : NULL;
 }
 
-struct value *make_text(struct interpreter *self, const char *bytes, size_t length)
+struct value *interpreter_text(struct interpreter *self, const char *bytes, size_t length)
 {
     if (!interpreter_bytes(self, length) ||
         !interpreter_may_take(self, sizeof(struct value) + length + 1))
@@ -143,7 +143,7 @@ struct value *make_text(struct interpreter *self, const char *bytes, size_t leng
     return value_text(self->arena, arena_text(self->arena, bytes, length));
 }
 
-struct value *make_list(struct interpreter *self, size_t capacity)
+struct value *interpreter_list(struct interpreter *self, size_t capacity)
 {
     if (capacity > self->limits.bytes / sizeof(struct value *))
         capacity = self->limits.bytes; /* too many; room is refused below */
@@ -158,7 +158,7 @@ struct value *make_list(struct interpreter *self, size_t capacity)
     return list;
 }
 
-struct value *make_object(struct interpreter *self, size_t capacity)
+struct value *interpreter_object(struct interpreter *self, size_t capacity)
 {
     if (!interpreter_steps(self, capacity / 4) ||
         !interpreter_may_take(self, sizeof(struct value) + capacity * sizeof(struct member)))
@@ -224,14 +224,14 @@ struct value *interpreter_find(struct interpreter *self, struct text name)
     for (const struct scope *scope = self->scope; scope; scope = scope->outer)
         if ((found = find_in_scope(scope, name)))
             return found;
-    if ((found = find_given_function(self, name)) || (found = builtin_find(self, name)))
+    if ((found = find_given_function(self, name)) || (found = interpreter_find_builtin(self, name)))
         return found;
     return text_is(name, "now") ? clock_value(self) : NULL;
 }
 
 /* Values */
 
-bool is_truthy(const struct value *value)
+bool interpreter_is_truthy(const struct value *value)
 {
     switch (value->kind) {
     case VALUE_NULL:
@@ -252,7 +252,7 @@ bool is_truthy(const struct value *value)
     return true;
 }
 
-bool is_whole(double number)
+bool interpreter_is_whole(double number)
 {
     return isfinite(number) && floor(number) == number;
 }
@@ -262,7 +262,7 @@ static bool lists_equal(struct interpreter *self, const struct value *a, const s
 {
     *equal = a->list.count == b->list.count;
     for (size_t i = 0; *equal && i < a->list.count; i++)
-        if (!values_equal(self, a->list.items[i], b->list.items[i], equal))
+        if (!interpreter_equal(self, a->list.items[i], b->list.items[i], equal))
             return false;
     return true;
 }
@@ -277,14 +277,14 @@ static bool objects_equal(struct interpreter *self, const struct value *a, const
         if (!interpreter_bytes(self, here->key.length))
             return false;
         *equal = there != NULL;
-        if (there && !values_equal(self, here->value, there->value, equal))
+        if (there && !interpreter_equal(self, here->value, there->value, equal))
             return false;
     }
     return true;
 }
 
-bool values_equal(struct interpreter *self, const struct value *a, const struct value *b,
-                  bool *equal)
+bool interpreter_equal(struct interpreter *self, const struct value *a, const struct value *b,
+                       bool *equal)
 {
     if (!interpreter_steps(self, 1) || !interpreter_enter(self))
         return false;
@@ -328,7 +328,7 @@ static bool measure(struct interpreter *self, const struct value *value, struct 
     return true;
 }
 
-bool value_measure(struct interpreter *self, const struct value *value, struct extent *extent)
+bool interpreter_measure(struct interpreter *self, const struct value *value, struct extent *extent)
 {
     *extent = (struct extent){0, false};
     if (!measure(self, value, extent))
@@ -340,7 +340,7 @@ bool value_measure(struct interpreter *self, const struct value *value, struct e
     return false;
 }
 
-bool scalar_text(struct interpreter *self, const struct value *value, struct text *text)
+bool interpreter_scalar_text(struct interpreter *self, const struct value *value, struct text *text)
 {
     char number[NUMBER_TEXT_SIZE];
     switch (value->kind) {
@@ -352,10 +352,10 @@ bool scalar_text(struct interpreter *self, const struct value *value, struct tex
         return true;
     case VALUE_NUMBER:
         /* Fractions are tried digit by digit, which takes a while. */
-        if (!interpreter_steps(self, is_whole(value->number) ? 1 : 8) ||
+        if (!interpreter_steps(self, interpreter_is_whole(value->number) ? 1 : 8) ||
             !interpreter_may_take(self, NUMBER_TEXT_SIZE))
             return false;
-        *text = arena_text(self->arena, number, number_format(value->number, number));
+        *text = arena_text(self->arena, number, value_format_number(value->number, number));
         return true;
     default:
         *text = TEXT("");
@@ -376,7 +376,7 @@ static void describe_value(struct buffer *out, const struct value *value)
         buffer_add_string(out, value->boolean ? "true" : "false");
         break;
     case VALUE_NUMBER:
-        buffer_add(out, number, number_format(value->number, number));
+        buffer_add(out, number, value_format_number(value->number, number));
         break;
     case VALUE_STRING:
         buffer_add(out, value->string.data,
@@ -402,7 +402,7 @@ static void describe_value(struct buffer *out, const struct value *value)
     }
 }
 
-struct text value_describe(struct interpreter *self, const struct value *value)
+struct text interpreter_describe(struct interpreter *self, const struct value *value)
 {
     struct buffer buffer = {0};
     struct error_quote_buffer quote;

@@ -63,8 +63,8 @@ struct value *interpreter_raise(struct interpreter *self, const char *kind, cons
     __attribute__((format(printf, 3, 4)));
 
 /* The same for who knows only the parts of it; name and place may be NULL. */
-void fault_sentence(struct error *error, const char *name, uint32_t line, uint32_t column,
-                    const struct place *place, const char *kind, const char *message);
+void interpreter_sentence(struct error *error, const char *name, uint32_t line, uint32_t column,
+                          const struct place *place, const char *kind, const char *message);
 
 bool interpreter_steps(struct interpreter *self, size_t steps);    /* take so many */
 bool interpreter_bytes(struct interpreter *self, size_t bytes);    /* for so many bytes read */
@@ -72,40 +72,39 @@ bool interpreter_may_take(struct interpreter *self, size_t bytes); /* may so man
 bool interpreter_enter(struct interpreter *self); /* one level deeper; self->depth-- leaves */
 
 /* New values.  All but the first three cost room and may fail. */
-struct value *make_null(struct interpreter *self);
-struct value *make_boolean(struct interpreter *self, bool boolean);
-struct value *make_number(struct interpreter *self, double number);
-struct value *make_text(struct interpreter *self, const char *bytes, size_t length); /* a copy */
-struct value *make_list(struct interpreter *self, size_t capacity);
-struct value *make_object(struct interpreter *self, size_t capacity);
+struct value *interpreter_null(struct interpreter *self);
+struct value *interpreter_boolean(struct interpreter *self, bool boolean);
+struct value *interpreter_number(struct interpreter *self, double number);
+struct value *interpreter_text(struct interpreter *self, const char *bytes,
+                               size_t length); /* a copy */
+struct value *interpreter_list(struct interpreter *self, size_t capacity);
+struct value *interpreter_object(struct interpreter *self, size_t capacity);
 
 /* Variables, functions and `now`, by name; NULL when there is none (nothing is raised). */
 struct value *interpreter_find(struct interpreter *self, struct text name);
 
 /* Everything but null, false, 0, "", [] and {} is. */
-bool is_truthy(const struct value *value);
-bool is_whole(double number);
+bool interpreter_is_truthy(const struct value *value);
+bool interpreter_is_whole(double number);
 
 /* Deep equality in *equal; false when a limit was hit. */
-bool values_equal(struct interpreter *self, const struct value *a, const struct value *b,
-                  bool *equal);
+bool interpreter_equal(struct interpreter *self, const struct value *a, const struct value *b,
+                       bool *equal);
 
 /* How large a value is when it is written out, shared parts as often as they occur. */
 struct extent {
     size_t bytes;
     bool functions; /* there is a function in it */
 };
-bool value_measure(struct interpreter *self, const struct value *value, struct extent *extent);
+bool interpreter_measure(struct interpreter *self, const struct value *value,
+                         struct extent *extent);
 
 /* A value for a sentence, as JavaScript would turn it into a string; cut when long. */
-struct text value_describe(struct interpreter *self, const struct value *value);
-
-/* Evaluate; NULL when it was raised why not. */
-struct value *evaluate(struct interpreter *self, const struct expression *expression);
+struct text interpreter_describe(struct interpreter *self, const struct value *value);
 
 /* Call a function value. */
-struct value *function_call(struct interpreter *self, const struct function *function,
-                            struct value **arguments, size_t count);
+struct value *interpreter_call(struct interpreter *self, const struct function *function,
+                               struct value **arguments, size_t count);
 
 /* What a function value points to: a built-in function, or one of the rendering's. */
 struct builtin;
@@ -115,12 +114,10 @@ struct function {
 };
 
 /* The built-in function of that name as a value, or NULL. */
-struct value *builtin_find(struct interpreter *self, struct text name);
+struct value *interpreter_find_builtin(struct interpreter *self, struct text name);
 
 /* The text of a string, number, boolean or null (which has none) in *text; false at a limit. */
-bool scalar_text(struct interpreter *self, const struct value *value, struct text *text);
-
-/* The time `offset` ("-1 day 2 h") after `reference` (NULL: the rendering's clock). */
-struct value *from_now(struct interpreter *self, struct text offset, const struct value *reference);
+bool interpreter_scalar_text(struct interpreter *self, const struct value *value,
+                             struct text *text);
 
 #endif

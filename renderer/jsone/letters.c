@@ -140,7 +140,7 @@ struct value *letters_change(struct interpreter *self, struct text text, bool up
     struct buffer changed = {0};
     change_unicode(&changed, text, upper);
     struct text all = buffer_text(&changed);
-    struct value *value = make_text(self, all.data, all.length);
+    struct value *value = interpreter_text(self, all.data, all.length);
     buffer_free(&changed);
     return value;
 }

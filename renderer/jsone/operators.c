@@ -4,53 +4,15 @@
  * its object.  Checks that need only the template were made when it was compiled; the order of the
  * others is JSON-e's.
  */
-#include <stdint.h>
-
-#include "base/json.h"
-#include "renderer/jsone/interpreter.h"
 #include "renderer/jsone/operators.h"
 
+#include "base/json.h"
+#include "renderer/jsone/collections.h"
+#include "renderer/jsone/evaluate.h"
+#include "renderer/jsone/from_now.h"
+#include "renderer/jsone/render.h"
+
 enum { INCLUDES = 32 }; /* nested that deep, templates are taken to include themselves */
-
-struct value *operator_fail(struct interpreter *self, const char *message)
-{
-    return interpreter_raise(self, TEMPLATE_ERROR, "%s", message);
-}
-
-struct value *delete_marker(struct interpreter *self)
-{
-    /* It is compared by its address and has no content: nobody can change it. */
-    return (struct value *)(uintptr_t)self->delete_marker;
-}
-
-/* Render or evaluate with some more variables. */
-struct value *render_within(struct interpreter *self, struct scope *scope, const struct node *node)
-{
-    scope->outer = self->scope;
-    self->scope = scope;
-    struct value *value = render_node(self, node);
-    self->scope = scope->outer;
-    return value;
-}
-
-struct value *evaluate_within(struct interpreter *self, struct scope *scope,
-                              const struct expression *expression)
-{
-    scope->outer = self->scope;
-    self->scope = scope;
-    struct value *value = evaluate(self, expression);
-    self->scope = scope->outer;
-    return value;
-}
-
-struct value *render_operand(struct interpreter *self, const struct operation *operation,
-                             enum value_kind kind, const char *message)
-{
-    struct value *value = render_node(self, operation->operand);
-    if (value && value->kind != kind)
-        return operator_fail(self, message);
-    return value;
-}
 
 /* Choices */
 
@@ -64,22 +26,22 @@ static struct value *render_if(struct interpreter *self, const struct operation 
     const struct value *condition = evaluate(self, operation->expression);
     if (!condition)
         return NULL;
-    bool truthy = is_truthy(condition);
+    bool truthy = interpreter_is_truthy(condition);
     if (truthy && operation->misspelt_then)
-        return operator_fail(self, "$if Syntax error: $then: should be spelled then: (no $)");
+        return render_fail(self, "$if Syntax error: $then: should be spelled then: (no $)");
     const struct node *chosen = operation->others[truthy ? 0 : 1];
-    return chosen ? render_node(self, chosen) : delete_marker(self);
+    return chosen ? render_node(self, chosen) : render_delete_marker(self);
 }
 
 /* Render what stands behind the conditions that are true into a list. */
 static struct value *render_conditions(struct interpreter *self, const struct operation *operation)
 {
-    struct value *list = make_list(self, 0);
+    struct value *list = interpreter_list(self, 0);
     for (size_t i = 0; list && i < operation->condition_count; i++) {
         const struct value *truth = evaluate(self, operation->conditions[i].expression);
         if (!truth)
             return NULL;
-        if (!is_truthy(truth))
+        if (!interpreter_is_truthy(truth))
             continue;
         struct value *value = render_node(self, operation->conditions[i].value);
         if (!value)
@@ -95,10 +57,11 @@ static struct value *render_switch(struct interpreter *self, const struct operat
     if (!list)
         return NULL;
     if (list->list.count > 1)
-        return operator_fail(self, "$switch can only have one truthy condition");
+        return render_fail(self, "$switch can only have one truthy condition");
     if (list->list.count == 1)
         return list->list.items[0];
-    return operation->otherwise ? render_node(self, operation->otherwise) : delete_marker(self);
+    return operation->otherwise ? render_node(self, operation->otherwise)
+                                : render_delete_marker(self);
 }
 
 /* Variables */
@@ -110,11 +73,10 @@ static struct value *render_let(struct interpreter *self, const struct operation
     if (!variables)
         return NULL;
     for (size_t i = 0; i < variables->object.count; i++)
-        if (!is_identifier(variables->object.members[i].key))
-            return operator_fail(self,
-                                 "top level keys of $let must follow /[a-zA-Z_][a-zA-Z0-9_]*/");
+        if (!token_is_identifier(variables->object.members[i].key))
+            return render_fail(self, "top level keys of $let must follow /[a-zA-Z_][a-zA-Z0-9_]*/");
     if (operation->late.message)
-        return raise_fault(self, &operation->late);
+        return render_fault(self, &operation->late);
     struct scope scope = {.object = variables};
     return render_within(self, &scope, operation->others[0]);
 }
@@ -127,19 +89,20 @@ static struct value *render_json(struct interpreter *self, const struct operatio
     const struct value *value = render_node(self, operation->operand);
     struct extent extent;
     struct error problem;
-    if (!value || !value_measure(self, value, &extent) || !interpreter_bytes(self, extent.bytes))
+    if (!value || !interpreter_measure(self, value, &extent) ||
+        !interpreter_bytes(self, extent.bytes))
         return NULL;
     if (extent.functions)
-        return operator_fail(self, "evaluated template contained uncalled functions");
+        return render_fail(self, "evaluated template contained uncalled functions");
     if (extent.bytes > self->limits.bytes / LONGEST_ESCAPE)
         return interpreter_raise(self, LIMIT_ERROR, "$json reached the limit of %zu bytes",
                                  self->limits.bytes);
     struct buffer out = {0};
     struct value *result = NULL;
     if (json_write(&out, value, true, &problem))
-        operator_fail(self, problem.text);
+        render_fail(self, problem.text);
     else
-        result = make_text(self, out.data, out.length);
+        result = interpreter_text(self, out.data, out.length);
     buffer_free(&out);
     return result;
 }
@@ -153,7 +116,7 @@ static struct value *render_from_now(struct interpreter *self, const struct oper
     if (!offset)
         return NULL;
     if (offset->kind != VALUE_STRING)
-        return operator_fail(self, "$fromNow expects a string");
+        return render_fail(self, "$fromNow expects a string");
     return from_now(self, offset->string, reference);
 }
 
@@ -162,7 +125,7 @@ static struct value *render_included(struct interpreter *self, struct text path)
     struct error reason = {""};
     struct error_quote_buffer buffer;
     if (!self->rendering->include)
-        return operator_fail(self, "$include is not available here");
+        return render_fail(self, "$include is not available here");
     if (self->includes >= INCLUDES)
         return interpreter_raise(self, LIMIT_ERROR,
                                  "$include of \"%s\" reached the limit of %d includes in one "
@@ -197,8 +160,8 @@ static const struct operator_rule operators[] = {
      .role = ROLE_EXPRESSION,
      .wrong_operand = "$eval must be given a string expression",
      .render = render_eval},
-    {.name = "$flatten", .render = render_flatten},
-    {.name = "$flattenDeep", .render = render_flatten_deep},
+    {.name = "$flatten", .render = collection_flatten},
+    {.name = "$flattenDeep", .render = collection_flatten_deep},
     {.name = "$fromNow", .keys = {"from"}, .render = render_from_now},
     {.name = "$if",
      .role = ROLE_EXPRESSION,
@@ -217,34 +180,34 @@ static const struct operator_rule operators[] = {
      .least_names = 1,
      .most_names = 2,
      .wrong_count = "$map must have exactly two properties",
-     .render = render_map},
+     .render = collection_map},
     {.name = "$match",
      .role = ROLE_CONDITIONS,
      .wrong_operand = "$match can evaluate objects only",
      .render = render_conditions},
-    {.name = "$merge", .render = render_merge},
-    {.name = "$mergeDeep", .render = render_merge_deep},
+    {.name = "$merge", .render = collection_merge},
+    {.name = "$mergeDeep", .render = collection_merge_deep},
     {.name = "$reduce",
      .raw_key = "initial",
      .each = "each",
      .least_names = 2,
      .most_names = 3,
      .wrong_count = "$reduce must have exactly three properties",
-     .render = render_reduce},
+     .render = collection_reduce},
     {.name = "$find",
      .each = "each",
      .least_names = 1,
      .most_names = 2,
      .each_is_expression = true,
      .wrong_count = "$find must have exactly two properties",
-     .render = render_find},
-    {.name = "$reverse", .render = render_reverse},
+     .render = collection_find},
+    {.name = "$reverse", .render = collection_reverse},
     {.name = "$sort",
      .each = "by",
      .least_names = 1,
      .most_names = 1,
      .each_is_expression = true,
-     .render = render_sort},
+     .render = collection_sort},
     {.name = "$switch",
      .role = ROLE_CONDITIONS,
      .wrong_operand = "$switch can evaluate objects only",

@@ -1,17 +1,30 @@
 /* renderer/jsone/render.c - compiled templates become values */
+#include "renderer/jsone/render.h"
+
+#include <stdint.h>
 #include <string.h>
 
-#include "renderer/jsone/compiled.h"
-#include "renderer/jsone/interpreter.h"
+#include "renderer/jsone/evaluate.h"
 
 enum {
     FEW_SEGMENTS = 8,
     UNINDEXED = 12 /* members that base/value.c keeps without a hash table */
 };
 
-struct value *raise_fault(struct interpreter *self, const struct fault *fault)
+struct value *render_fault(struct interpreter *self, const struct fault *fault)
 {
     return interpreter_raise(self, fault->kind, "%s", fault->message);
+}
+
+struct value *render_fail(struct interpreter *self, const char *message)
+{
+    return interpreter_raise(self, TEMPLATE_ERROR, "%s", message);
+}
+
+struct value *render_delete_marker(struct interpreter *self)
+{
+    /* It is compared by its address and has no content: nobody can change it. */
+    return (struct value *)(uintptr_t)self->delete_marker;
 }
 
 /* The text that stands for `${expression}`. */
@@ -22,7 +35,7 @@ static bool expression_text(struct interpreter *self, const struct expression *e
     if (!value)
         return false;
     if (value->kind != VALUE_LIST && value->kind != VALUE_OBJECT && value->kind != VALUE_FUNCTION)
-        return scalar_text(self, value, text);
+        return interpreter_scalar_text(self, value, text);
     struct error_quote_buffer buffer;
     interpreter_raise(self, TEMPLATE_ERROR, "interpolation of '%s' produced %s",
                       error_quote(&buffer, expression->source.data, expression->source.length),
@@ -66,7 +79,7 @@ static struct value *render_string(struct interpreter *self, const struct node *
 static struct value *render_list(struct interpreter *self, const struct node *node)
 {
     struct place place = {.outer = self->place};
-    struct value *list = make_list(self, node->list.count);
+    struct value *list = interpreter_list(self, node->list.count);
     if (!list)
         return NULL;
     self->place = &place;
@@ -97,7 +110,7 @@ static bool render_key(struct interpreter *self, const struct node_member *membe
 
 static struct value *render_object(struct interpreter *self, const struct node *node)
 {
-    struct value *object = make_object(self, node->object.count);
+    struct value *object = interpreter_object(self, node->object.count);
     bool unique = node->object.count <= UNINDEXED; /* keys of one object differ */
     for (size_t i = 0; object && i < node->object.count; i++) {
         const struct node_member *member = &node->object.members[i];
@@ -134,7 +147,7 @@ static struct value *render_inside(struct interpreter *self, const struct node *
     case NODE_OPERATION:
         return node->operation->rule->render(self, node->operation);
     default:
-        return raise_fault(self, &node->fault);
+        return render_fault(self, &node->fault);
     }
 }
 
@@ -153,5 +166,23 @@ struct value *render_node(struct interpreter *self, const struct node *node)
     self->depth--;
     self->line = line;
     self->column = column;
+    return value;
+}
+
+struct value *render_within(struct interpreter *self, struct scope *scope, const struct node *node)
+{
+    scope->outer = self->scope;
+    self->scope = scope;
+    struct value *value = render_node(self, node);
+    self->scope = scope->outer;
+    return value;
+}
+
+struct value *render_operand(struct interpreter *self, const struct operation *operation,
+                             enum value_kind kind, const char *message)
+{
+    struct value *value = render_node(self, operation->operand);
+    if (value && value->kind != kind)
+        return render_fail(self, message);
     return value;
 }

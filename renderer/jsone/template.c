@@ -16,8 +16,8 @@
  */
 #include "renderer/jsone/template.h"
 
-#include "renderer/jsone/compiled.h"
-#include "renderer/jsone/interpreter.h"
+#include "renderer/jsone/compile.h"
+#include "renderer/jsone/render.h"
 
 /* So many steps take well under a second, most of them less than 100 ns each.  So much depth fits
  * into 2 MiB of stack even under AddressSanitizer. */
@@ -48,7 +48,7 @@ static bool context_is_good(struct interpreter *self, const struct value *contex
         return false;
     }
     for (size_t i = 0; i < context->object.count; i++)
-        if (!is_identifier(context->object.members[i].key)) {
+        if (!token_is_identifier(context->object.members[i].key)) {
             interpreter_raise(self, TEMPLATE_ERROR,
                               "top level keys of context must follow /[a-zA-Z_][a-zA-Z0-9_]*/");
             return false;
@@ -80,9 +80,9 @@ struct value *template_render(const struct template *template, const struct rend
     if (!value)
         return NULL;
     if (value == &delete_marker)
-        return make_null(&self);
+        return interpreter_null(&self);
     struct extent extent;
-    if (!value_measure(&self, value, &extent))
+    if (!interpreter_measure(&self, value, &extent))
         return NULL;
     if (extent.functions)
         return interpreter_raise(&self, TEMPLATE_ERROR,

@@ -59,7 +59,7 @@ static bool starts_identifier(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-bool is_identifier(struct text text)
+bool token_is_identifier(struct text text)
 {
     if (text.length == 0 || !starts_identifier(text.data[0]))
         return false;
@@ -69,18 +69,7 @@ bool is_identifier(struct text text)
     return true;
 }
 
-uint32_t utf8_code_point(const char *bytes, size_t length)
-{
-    const unsigned char *b = (const unsigned char *)bytes;
-    if (length < 2)
-        return b[0];
-    uint32_t point = b[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++)
-        point = point << 6 | (b[i] & 0x3fu);
-    return point;
-}
-
-size_t space_length(const char *bytes, size_t length)
+size_t token_space_length(const char *bytes, size_t length)
 {
     if (length == 0)
         return 0;
@@ -138,7 +127,7 @@ static struct token sign_token(struct text source, size_t start)
 struct token token_next(struct text source, size_t offset)
 {
     while (offset < source.length) {
-        size_t space = space_length(source.data + offset, source.length - offset);
+        size_t space = token_space_length(source.data + offset, source.length - offset);
         if (space == 0)
             break;
         offset += space;

@@ -57,12 +57,9 @@ struct token token_next(struct text source, size_t offset);
 const char *token_name(enum token_kind kind);
 
 /* Is it [a-zA-Z_][a-zA-Z0-9_]* ? */
-bool is_identifier(struct text text);
+bool token_is_identifier(struct text text);
 
 /* The length of the white space character (by ECMAScript's \s) at `bytes`, or 0. */
-size_t space_length(const char *bytes, size_t length);
-
-/* The code point of a well-formed sequence that utf8_sequence() found to be `length` bytes. */
-uint32_t utf8_code_point(const char *bytes, size_t length);
+size_t token_space_length(const char *bytes, size_t length);
 
 #endif

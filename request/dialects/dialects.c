@@ -29,7 +29,7 @@ struct dialect {
 /* A job of ours, unless it is a file of a system whose jobs are not read. */
 static struct description *read_job(struct reading *reading, const struct value *root)
 {
-    return foreign_tree(reading, root) ? NULL : job_read(reading, root);
+    return foreign_tree(reading, root) ? NULL : request_job_read(reading, root);
 }
 
 static bool is_anything(const struct value *root)
@@ -40,9 +40,9 @@ static bool is_anything(const struct value *root)
 
 /* The first that recognises the file reads it. */
 static const struct dialect dialects[] = {
-    {openpai_1_recognise, openpai_1_read, true, false},
-    {openpai_2_recognise, openpai_2_read, false, true},
-    {dlworkspace_recognise, dlworkspace_read, false, false},
+    {openpai_v1_recognise, openpai_v1_read, true, false},
+    {openpai_v2_recognise, openpai_v2_read, false, true},
+    {dlworkspace_postjob_recognise, dlworkspace_postjob_read, false, false},
     {dlworkspace_draft_recognise, dlworkspace_draft_read, false, false},
     {is_anything, read_job, false, false},
 };
@@ -150,8 +150,8 @@ static struct text stem_of(struct arena *arena, struct text name)
     return length ? (struct text){stem, length} : TEXT("job");
 }
 
-struct description *request_read(struct arena *arena, struct text source, const char *name,
-                                 struct error *error)
+struct description *dialects_read(struct arena *arena, struct text source, const char *name,
+                                  struct error *error)
 {
     struct error_quote_buffer buffer;
     struct reading reading;

@@ -11,7 +11,7 @@
 /* Read a job file.  `name` is the dropped file's name: its ending and the first bytes decide the
  * dialect (YAML, JSON, batch script).  NULL and a sentence with file, line, column, field, what
  * was found and what was expected, on failure. */
-struct description *request_read(struct arena *arena, struct text source, const char *name,
-                                 struct error *error);
+struct description *dialects_read(struct arena *arena, struct text source, const char *name,
+                                  struct error *error);
 
 #endif

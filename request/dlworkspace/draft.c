@@ -54,7 +54,7 @@ static void read_map(struct reading *reading, const struct value_path *path,
 READER(read_line)
 {
     struct text text;
-    bool good = take_scalar_text(value, false, &text) && text.length > 0 &&
+    bool good = values_scalar_text(value, false, &text) && text.length > 0 &&
                 text.length <= (size_t)field->most;
     for (size_t i = 0; good && i < text.length; i++)
         good = (unsigned char)text.data[i] >= 0x20 && text.data[i] != 0x7f;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "request/arguments.h"
 #include "request/notes.h"
 #include "request/tasks.h"
 #include "request/values.h"
@@ -59,7 +60,7 @@ READER(read_number)
 static int truth(const struct value *value)
 {
     struct text text;
-    if (!take_scalar_text(value, true, &text))
+    if (!values_scalar_text(value, true, &text))
         return 0;
     if (text_is(text, "true") || text_is(text, "True") || text_is(text, "1"))
         return 1;
@@ -81,7 +82,7 @@ READER(read_truth)
 READER(read_line)
 {
     struct text text;
-    bool good = take_scalar_text(value, false, &text) && text.length >= (size_t)field->least &&
+    bool good = values_scalar_text(value, false, &text) && text.length >= (size_t)field->least &&
                 text.length <= (size_t)field->most;
     for (size_t i = 0; good && i < text.length; i++)
         good = (unsigned char)text.data[i] >= 0x20 && text.data[i] != 0x7f;
@@ -165,7 +166,7 @@ READER(read_ports)
     struct text text, rest, part;
     struct port_request *ports = arena_allocate(reading->arena, PORTS_MOST * sizeof(*ports));
     size_t count = 0;
-    bool good = take_scalar_text(value, false, &text);
+    bool good = values_scalar_text(value, false, &text);
     char *commas = good ? arena_allocate(reading->arena, text.length + 1) : NULL;
     for (size_t i = 0; good && i < text.length; i++)
         commas[i] = text.data[i] == ';' ? ',' : text.data[i];
@@ -303,7 +304,8 @@ static bool asks_for_nothing(const struct value *value)
            (value->kind == VALUE_OBJECT && value->object.count == 0);
 }
 
-void dlworkspace_say_ineffective(struct arena *arena, const struct value *root, struct notes *notes)
+void dlworkspace_fields_note_ineffective(struct arena *arena, const struct value *root,
+                                         struct notes *notes)
 {
     for (size_t i = 0; i < ARRAY_COUNT(ineffective); i++) {
         const struct value *value = value_get(root, ineffective[i].name);

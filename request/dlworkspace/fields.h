@@ -24,7 +24,7 @@ struct dlworkspace {
 extern const struct field_table dlworkspace_fields;
 
 /* The fields without effect: what is said of each that asks for something. */
-void dlworkspace_say_ineffective(struct arena *arena, const struct value *root,
-                                 struct notes *notes);
+void dlworkspace_fields_note_ineffective(struct arena *arena, const struct value *root,
+                                         struct notes *notes);
 
 #endif

@@ -35,7 +35,7 @@ struct work {
     struct description *job;
 };
 
-bool dlworkspace_recognise(const struct value *root)
+bool dlworkspace_postjob_recognise(const struct value *root)
 {
     return value_get(root, "jobName") &&
            (value_get(root, "jobtrainingtype") || value_get(root, "cmd"));
@@ -293,7 +293,7 @@ static void read_gpu_type(struct work *work)
     const struct dlworkspace *given = &work->given;
     struct text type = given->gpu_type.length ? given->gpu_type : given->sku;
     const char *field = given->gpu_type.length ? "gpuType" : "sku";
-    if (type.length && !is_word(type, GPU_TYPE_LONGEST))
+    if (type.length && !values_is_word(type, GPU_TYPE_LONGEST))
         problem_of(work, field,
                    "expected letters, digits and . _ -, the first of them a letter "
                    "or a digit");
@@ -335,7 +335,7 @@ static void say_of_kind(struct work *work)
         note_field(work, "memoryrequest", "no effect here beside memorylimit");
 }
 
-struct description *dlworkspace_read(struct reading *reading, const struct value *root)
+struct description *dlworkspace_postjob_read(struct reading *reading, const struct value *root)
 {
     struct work work = {.reading = reading, .root = root};
     work.job = arena_allocate(reading->arena, sizeof(*work.job));
@@ -357,6 +357,6 @@ struct description *dlworkspace_read(struct reading *reading, const struct value
     read_priority(&work);
     read_gpu_type(&work);
     say_of_kind(&work);
-    dlworkspace_say_ineffective(reading->arena, root, &work.job->notes);
+    dlworkspace_fields_note_ineffective(reading->arena, root, &work.job->notes);
     return reading->found ? NULL : work.job;
 }

@@ -12,9 +12,9 @@
 #include "request/problems.h"
 
 /* Has the file jobName, and jobtrainingtype or cmd? */
-bool dlworkspace_recognise(const struct value *root);
+bool dlworkspace_postjob_recognise(const struct value *root);
 
 /* NULL after a problem. */
-struct description *dlworkspace_read(struct reading *reading, const struct value *root);
+struct description *dlworkspace_postjob_read(struct reading *reading, const struct value *root);
 
 #endif

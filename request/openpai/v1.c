@@ -50,7 +50,7 @@ static const struct field_table table = {
     .owner = "a job of OpenPAI's version 1",
 };
 
-bool openpai_1_recognise(const struct value *root)
+bool openpai_v1_recognise(const struct value *root)
 {
     if (value_get(root, "protocolVersion") || value_get(root, "jobtrainingtype") ||
         value_get(root, "cmd"))
@@ -117,7 +117,7 @@ static void read_variables(struct reading *reading, const struct value *map,
     if (!map)
         return;
     check_keys(reading, "jobEnvs", map, false);
-    openpai_environment(reading, &path, map, &job->environment, &job->notes);
+    openpai_values_environment(reading, &path, map, &job->environment, &job->notes);
     job->platform.debug = read_switch(reading, map, "isDebug", &job->notes);
     if (read_switch(reading, map, "paiAzRDMA", &job->notes))
         request_notes_add(
@@ -139,20 +139,20 @@ static void note_ignored(struct arena *arena, const struct value *root, const st
         request_notes_add(arena, notes, "tmp", "no effect: only the form that wrote it reads it");
 }
 
-struct description *openpai_1_read(struct reading *reading, const struct value *root)
+struct description *openpai_v1_read(struct reading *reading, const struct value *root)
 {
     static const char *const names[] = {"jobName", "image", "taskRoles", NULL};
     static const char *const expected[] = {"the job's name", "the name of an image",
                                            "a list of one or more task roles"};
     static const char *const may_be_null[] = {"tmp", NULL};
     struct job from = {.retries = 0};
-    openpai_refuse_nulls(reading, NULL, root, &table, may_be_null);
-    openpai_require(reading, NULL, root, names, expected);
+    openpai_values_refuse_nulls(reading, NULL, root, &table, may_be_null);
+    openpai_values_require(reading, NULL, root, names, expected);
     fields_read(reading, NULL, root, &table, &from);
 
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
     if (from.roles)
-        openpai_roles(reading, from.roles, job);
+        openpai_v1_roles_read(reading, from.roles, job);
     read_variables(reading, from.environment, job);
     check_keys(reading, "extras", from.extras, true);
     if (reading->found)
@@ -163,7 +163,7 @@ struct description *openpai_1_read(struct reading *reading, const struct value *
     job->library = TEXT("any");
     job->type = TEXT("roles");
     job->image = from.image;
-    if (is_word(from.gpu_type, WORD_LONGEST))
+    if (values_is_word(from.gpu_type, WORD_LONGEST))
         job->gpu_type = from.gpu_type;
     else if (from.gpu_type.length)
         request_notes_add(reading->arena, &job->notes, "gpuType",

@@ -9,9 +9,9 @@
 #include "request/description.h"
 #include "request/fields.h"
 
-bool openpai_1_recognise(const struct value *root);
+bool openpai_v1_recognise(const struct value *root);
 
 /* NULL after a problem. */
-struct description *openpai_1_read(struct reading *reading, const struct value *root);
+struct description *openpai_v1_read(struct reading *reading, const struct value *root);
 
 #endif

@@ -27,7 +27,7 @@ struct role {
     int64_t failed, succeeded;
 };
 
-/* Leaves the text to openpai_command(). */
+/* Leaves the text to openpai_values_command(). */
 static void read_command(struct reading *reading, const struct value_path *path,
                          const struct value *value, const struct field *field, void *into)
 {
@@ -109,8 +109,8 @@ static void read_port(struct reading *reading, const struct value_path *path,
         problems_expected(reading, path, value, "a map such as {\"label\": \"http\"}");
         return;
     }
-    openpai_refuse_nulls(reading, path, value, &port_table, nothing);
-    openpai_require(reading, path, value, names, expected);
+    openpai_values_refuse_nulls(reading, path, value, &port_table, nothing);
+    openpai_values_require(reading, path, value, names, expected);
     fields_read(reading, path, value, &port_table, port);
     struct value_path number = {.above = path, .name = TEXT("beginAt")};
     if (port->first && port->first + port->count - 1 > PORT_LAST)
@@ -163,7 +163,7 @@ static void read_ports(struct reading *reading, const struct value_path *role_pa
                               "one of them can have it",
                               port.first, task->count);
     }
-    openpai_usual_ports(task);
+    openpai_values_usual_ports(task);
 }
 
 /* Where the rule about the job's end cannot be followed. */
@@ -237,8 +237,8 @@ static void read_fields_of(struct reading *reading, const struct value_path *pat
         .succeeded = -1,
     };
     size_t found = reading->found;
-    openpai_refuse_nulls(reading, path, map, &table, may_be_null);
-    openpai_require(reading, path, map, names, expected);
+    openpai_values_refuse_nulls(reading, path, map, &table, may_be_null);
+    openpai_values_require(reading, path, map, names, expected);
     fields_read(reading, path, map, &table, role);
     if (reading->found != found)
         return;
@@ -272,7 +272,7 @@ static void read_role(struct reading *reading, const struct value_path *path, si
                      error_quote(&buffer, role.name.data, role.name.length));
     struct value_path command_path = {.above = path, .name = TEXT("command")};
     if (role.command)
-        openpai_command(reading, &command_path, role.command->string, role.command, task);
+        openpai_values_command(reading, &command_path, role.command->string, role.command, task);
     task->count = (int)role.count;
     read_ports(reading, path, index, role.ports, task, &job->notes);
     if (reading->found != found)
@@ -311,7 +311,8 @@ static void check_sums(struct reading *reading, const struct value_path *path,
                      (int)PORTS_MOST);
 }
 
-void openpai_roles(struct reading *reading, const struct value *list, struct description *job)
+void openpai_v1_roles_read(struct reading *reading, const struct value *list,
+                           struct description *job)
 {
     struct value_path path = {.name = TEXT("taskRoles")};
     struct role_names names;

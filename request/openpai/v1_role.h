@@ -6,6 +6,7 @@
 #include "request/fields.h"
 
 /* Read the list into job->tasks and job->complete, and notes. */
-void openpai_roles(struct reading *reading, const struct value *list, struct description *job);
+void openpai_v1_roles_read(struct reading *reading, const struct value *list,
+                           struct description *job);
 
 #endif

@@ -18,9 +18,9 @@
 
 /* Has the file protocolVersion, or else what only such files have: taskRoles as a map, or
  * prerequisites? */
-bool openpai_2_recognise(const struct value *root);
+bool openpai_v2_recognise(const struct value *root);
 
 /* NULL after a problem. */
-struct description *openpai_2_read(struct reading *reading, const struct value *root);
+struct description *openpai_v2_read(struct reading *reading, const struct value *root);
 
 #endif

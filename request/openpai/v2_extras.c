@@ -7,11 +7,13 @@
 
 #include "request/notes.h"
 #include "request/openpai/v2_parts.h"
+#include "request/openpai/v2_values.h"
 
-static void note_path(struct openpai_2 *file, const struct value_path *path, const char *sentence)
+static void note_path(struct openpai_v2 *file, const struct value_path *path, const char *sentence)
 {
     struct arena *arena = file->reading->arena;
-    request_notes_add(arena, &file->job->notes, openpai_2_place(arena, path), "%s", sentence);
+    request_notes_add(arena, &file->job->notes, openpai_v2_value_place(arena, path), "%s",
+                      sentence);
 }
 
 static bool asks_for_nothing(const struct value *value)
@@ -29,7 +31,7 @@ static const struct {
     int priority;
 } priority_classes[] = {{"crit", 100}, {"prod", 50}, {"test", 0}, {"oppo", -100}};
 
-static void read_priority(struct openpai_2 *file, const struct value_path *above,
+static void read_priority(struct openpai_v2 *file, const struct value_path *above,
                           const struct value *value)
 {
     struct value_path path = {.above = above, .name = TEXT("jobPriorityClass")};
@@ -42,7 +44,7 @@ static void read_priority(struct openpai_2 *file, const struct value_path *above
     problems_expected(file->reading, &path, value, "crit, prod, test or oppo");
 }
 
-static void read_cell(struct openpai_2 *file, const struct value_path *path,
+static void read_cell(struct openpai_v2 *file, const struct value_path *path,
                       const struct member *member)
 {
     const struct value *roles = value_get(file->root, "taskRoles");
@@ -72,7 +74,7 @@ static void read_cell(struct openpai_2 *file, const struct value_path *path,
     }
 }
 
-static void read_hived(struct openpai_2 *file, const struct value_path *path,
+static void read_hived(struct openpai_v2 *file, const struct value_path *path,
                        const struct value *hived)
 {
     if (hived->kind != VALUE_OBJECT) {
@@ -110,7 +112,7 @@ static const struct {
     {NULL, "no effect here: dlspool has no plugins"},
 };
 
-static void read_plugins(struct openpai_2 *file, const struct value_path *path,
+static void read_plugins(struct openpai_v2 *file, const struct value_path *path,
                          const struct value *list)
 {
     for (size_t i = 0; list->kind == VALUE_LIST && i < list->list.count; i++) {
@@ -132,7 +134,7 @@ static void read_plugins(struct openpai_2 *file, const struct value_path *path,
         note_path(file, path, "no effect here: expected a list of plugins");
 }
 
-static void read_notifications(struct openpai_2 *file, const struct value_path *path,
+static void read_notifications(struct openpai_v2 *file, const struct value_path *path,
                                const struct value *map)
 {
     for (size_t i = 0; map->kind == VALUE_OBJECT && i < map->object.count; i++) {
@@ -144,7 +146,7 @@ static void read_notifications(struct openpai_2 *file, const struct value_path *
         note_path(file, path, "no effect here");
 }
 
-static void read_gang(struct openpai_2 *file, const struct value_path *path,
+static void read_gang(struct openpai_v2 *file, const struct value_path *path,
                       const struct value *value)
 {
     if (asks_for_nothing(value))
@@ -155,7 +157,7 @@ static void read_gang(struct openpai_2 *file, const struct value_path *path,
 
 static const struct {
     const char *name;
-    void (*read)(struct openpai_2 *file, const struct value_path *path, const struct value *value);
+    void (*read)(struct openpai_v2 *file, const struct value_path *path, const struct value *value);
 } extras[] = {
     {"hivedScheduler", read_hived},
     {"com.microsoft.pai.runtimeplugin", read_plugins},
@@ -163,7 +165,7 @@ static const struct {
     {"gangAllocation", read_gang},
 };
 
-void openpai_2_read_extras(struct openpai_2 *file)
+void openpai_v2_extras_read(struct openpai_v2 *file)
 {
     const struct value *map = value_get(file->root, "extras");
     struct value_path above = {.name = TEXT("extras")};

@@ -11,6 +11,7 @@
 
 #include "request/notes.h"
 #include "request/openpai/v2_parts.h"
+#include "request/openpai/v2_values.h"
 #include "request/openpai/values.h"
 #include "request/roles.h"
 #include "request/tasks.h"
@@ -27,12 +28,12 @@ static const struct text first_line = {"#!/bin/bash\n", sizeof("#!/bin/bash\n") 
 
 /* A role that is being read. */
 struct role_reading {
-    struct openpai_2 *file;
+    struct openpai_v2 *file;
     const struct value_path *path;
     const struct value *map;
     struct task_role *role;
-    struct openpai_2_names names;
-    struct openpai_2_text script;
+    struct openpai_v2_names names;
+    struct openpai_v2_text script;
 };
 
 static int64_t whole_number(const struct value *map, const char *key, int64_t otherwise)
@@ -44,7 +45,7 @@ static void note_role(struct role_reading *reading, const char *name, const char
 {
     struct value_path path = {.above = reading->path, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    request_notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
+    request_notes_add(arena, &reading->file->job->notes, openpai_v2_value_place(arena, &path), "%s",
                       sentence);
 }
 
@@ -58,7 +59,7 @@ static const struct value *find_prerequisite(struct role_reading *reading, const
     struct value_path path = {.above = reading->path, .name = text_of(field)};
     if (!name)
         return NULL;
-    const struct value *found = openpai_2_prerequisite(reading->file, type, name->string);
+    const struct value *found = openpai_v2_prerequisite_find(reading->file, type, name->string);
     if (!found)
         problems_expected(reading->file->reading, &path, name,
                           "the name of a prerequisite of type %s", type);
@@ -83,7 +84,7 @@ static void check_listed(struct role_reading *reading)
         struct value_path item = {.above = &path, .index = i};
         bool found = false;
         for (size_t j = 0; j < ARRAY_COUNT(types) && !found; j++)
-            found = openpai_2_prerequisite(reading->file, types[j], name->string);
+            found = openpai_v2_prerequisite_find(reading->file, types[j], name->string);
         if (!found)
             problems_expected(reading->file->reading, &item, name, "the name of a prerequisite");
     }
@@ -102,7 +103,7 @@ static int64_t raised(struct role_reading *reading, const char *name, int64_t as
     struct value_path resource = {.above = reading->path, .name = TEXT("resourcePerInstance")};
     struct value_path path = {.above = &resource, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    request_notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
+    request_notes_add(arena, &reading->file->job->notes, openpai_v2_value_place(arena, &path), "%s",
                       sentence);
     return least;
 }
@@ -141,10 +142,10 @@ static void read_ports(struct role_reading *reading)
                                                .count = any ? 1 : (int)member->value->number};
         if (any)
             request_notes_add(
-                arena, &reading->file->job->notes, openpai_2_place(arena, &path),
+                arena, &reading->file->job->notes, openpai_v2_value_place(arena, &path),
                 "0: taken as one port of any number, as the first files of version 2 meant it");
     }
-    openpai_usual_ports(role);
+    openpai_values_usual_ports(role);
 }
 
 static void read_resources(struct role_reading *reading)
@@ -178,7 +179,7 @@ static int completion_number(struct role_reading *reading, const char *name, int
     struct value_path above = {.above = reading->path, .name = TEXT("completion")};
     struct value_path path = {.above = &above, .name = text_of(name)};
     struct arena *arena = reading->file->reading->arena;
-    request_notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path),
+    request_notes_add(arena, &reading->file->job->notes, openpai_v2_value_place(arena, &path),
                       "the role has only %d instances, so no number of them does it",
                       reading->role->count);
     return NEVER;
@@ -201,9 +202,9 @@ static void read_completion(struct role_reading *reading, struct completion *com
 static void add_command(struct role_reading *reading, const struct value_path *path,
                         const struct value *command)
 {
-    struct openpai_2_text *script = &reading->script;
-    openpai_2_render(reading->file->reading, path, command, text_trim(command->string),
-                     &reading->names, script);
+    struct openpai_v2_text *script = &reading->script;
+    openpai_v2_template_render(reading->file->reading, path, command, text_trim(command->string),
+                               &reading->names, script);
     buffer_add_byte(&script->plain, '\n');
     buffer_add_byte(&script->masked, '\n');
 }
@@ -241,8 +242,8 @@ static void read_commands(struct role_reading *reading)
 {
     struct reading *problems = reading->file->reading;
     struct task_role *role = reading->role;
-    struct openpai_2_text *script = &reading->script;
-    reading->names = (struct openpai_2_names){
+    struct openpai_v2_text *script = &reading->script;
+    reading->names = (struct openpai_v2_names){
         .parameters = value_get(reading->file->root, "parameters"),
         .secrets = value_get(reading->file->root, "secrets"),
         .script = find_prerequisite(reading, "script", "script"),
@@ -269,7 +270,7 @@ static void read_commands(struct role_reading *reading)
         script->secret ? arena_text(problems->arena, script->masked.data, script->masked.length)
                        : role->script;
     role->script_secret = script->secret;
-    openpai_2_text_free(script);
+    openpai_v2_template_free(script);
 }
 
 /* ---- what has no effect ---- */
@@ -289,15 +290,15 @@ static void say_ineffective(struct role_reading *reading)
         bool no = member->value->kind == VALUE_BOOLEAN && !member->value->boolean;
         if (text_is(member->key, "shmMB") || (infiniband && no))
             continue;
-        request_notes_add(arena, &reading->file->job->notes, openpai_2_place(arena, &path), "%s",
-                          infiniband
-                              ? "no effect here: what tasks with GPUs get for talking to others is "
-                                "the site's choice"
-                              : "no effect here");
+        request_notes_add(
+            arena, &reading->file->job->notes, openpai_v2_value_place(arena, &path), "%s",
+            infiniband ? "no effect here: what tasks with GPUs get for talking to others is "
+                         "the site's choice"
+                       : "no effect here");
     }
 }
 
-void openpai_2_read_roles(struct openpai_2 *file)
+void openpai_v2_roles_read(struct openpai_v2 *file)
 {
     struct description *job = file->job;
     struct arena *arena = file->reading->arena;

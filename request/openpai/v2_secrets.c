@@ -81,7 +81,7 @@ static void look_at_prerequisites(struct reading *reading, const struct addresse
     }
 }
 
-void openpai_2_check_secrets(struct reading *reading, const struct value *root)
+void openpai_v2_secrets_check(struct reading *reading, const struct value *root)
 {
     struct addresses secret = {.arena = reading->arena};
     const struct value *secrets = value_get(root, "secrets");

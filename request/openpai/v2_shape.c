@@ -59,7 +59,7 @@ static void read_keyed(struct reading *reading, const struct value_path *path,
     for (size_t i = 0; i < value->object.count; i++) {
         const struct member *member = &value->object.members[i];
         struct value_path item = {.above = path, .name = member->key};
-        if (!openpai_2_is_key(member->key))
+        if (!openpai_v2_value_is_key(member->key))
             problems_add(reading, &item, member->line, member->column,
                          "found the name \"%s\", expected a %s's name of letters, digits and _, "
                          "the first of them no digit",
@@ -330,7 +330,7 @@ static const struct field file_fields[] = {
 };
 static const struct field_table file_table = CLOSED(file_fields, "an OpenPAI job (version 2)");
 
-void openpai_2_check_shape(struct reading *reading, const struct value *root)
+void openpai_v2_shape_check(struct reading *reading, const struct value *root)
 {
     static const char *const required[] = {"protocolVersion", "name", "type", "taskRoles", NULL};
     read_map(reading, NULL, root, &file_table, required);

@@ -25,7 +25,7 @@ struct tag {
     const struct value_path *path;
     const struct value *value; /* the string that it stands in */
     struct text name;          /* "$parameters.epochs" */
-    const struct openpai_2_names *names;
+    const struct openpai_v2_names *names;
 };
 
 /* Where the needle starts in the text from `from` on; the text's length when nowhere. */
@@ -47,7 +47,7 @@ static void problem(const struct tag *tag, const char *sentence)
 /* What a $name stands for; its value may be absent.  The name then ends in a NUL byte. */
 static bool find_root(const struct tag *tag, struct text *name, const struct value **root)
 {
-    const struct openpai_2_names *names = tag->names;
+    const struct openpai_v2_names *names = tag->names;
     const struct {
         const char *name;
         const struct value *value;
@@ -189,7 +189,7 @@ static bool write_value(struct buffer *out, const struct value *value)
         buffer_add_text(out, value->string);
         return true;
     case VALUE_NUMBER:
-        buffer_add(out, number, number_format(value->number, number));
+        buffer_add(out, number, value_format_number(value->number, number));
         return true;
     case VALUE_BOOLEAN:
         buffer_add_string(out, value->boolean ? "true" : "false");
@@ -207,7 +207,7 @@ static bool write_value(struct buffer *out, const struct value *value)
     }
 }
 
-static void render_tag(const struct tag *tag, struct openpai_2_text *out)
+static void render_tag(const struct tag *tag, struct openpai_v2_text *out)
 {
     bool secret = false;
     if (text_starts(tag->name, "!"))
@@ -240,9 +240,9 @@ static void render_tag(const struct tag *tag, struct openpai_2_text *out)
     out->secret = out->secret || secret;
 }
 
-void openpai_2_render(struct reading *reading, const struct value_path *path,
-                      const struct value *value, struct text text,
-                      const struct openpai_2_names *names, struct openpai_2_text *out)
+void openpai_v2_template_render(struct reading *reading, const struct value_path *path,
+                                const struct value *value, struct text text,
+                                const struct openpai_v2_names *names, struct openpai_v2_text *out)
 {
     struct tag tag = {.reading = reading, .path = path, .value = value, .names = names};
     for (size_t at = 0; at < text.length;) {
@@ -263,7 +263,7 @@ void openpai_2_render(struct reading *reading, const struct value_path *path,
     }
 }
 
-void openpai_2_text_free(struct openpai_2_text *text)
+void openpai_v2_template_free(struct openpai_v2_text *text)
 {
     buffer_free(&text->plain);
     buffer_free(&text->masked);

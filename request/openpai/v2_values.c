@@ -118,7 +118,7 @@ SHAPE_READER(shape_secrets)
 }
 
 /* [a-zA-Z_][a-zA-Z0-9_]*, as a variable of a shell. */
-bool openpai_2_is_key(struct text key)
+bool openpai_v2_value_is_key(struct text key)
 {
     for (size_t i = 0; i < key.length; i++)
         if (!is_name_byte(key.data[i]) || (i == 0 && key.data[i] >= '0' && key.data[i] <= '9'))
@@ -138,4 +138,15 @@ SHAPE_READER(shape_image)
 SHAPE_READER(shape_anything)
 {
     (void)reading, (void)path, (void)value;
+}
+
+const char *openpai_v2_value_place(struct arena *arena, const struct value_path *path)
+{
+    struct error_quote_buffer buffer;
+    const char *above = path->above ? openpai_v2_value_place(arena, path->above) : "";
+    if (!path->name.data)
+        return arena_printf(arena, "%s[%zu]", above, path->index).data;
+    return arena_printf(arena, "%s%s%s", above, *above ? "." : "",
+                        error_quote(&buffer, path->name.data, path->name.length))
+        .data;
 }

@@ -32,6 +32,9 @@ field_reader shape_any_map;
 field_reader shape_anything;
 
 /* Can it be the name of a role or a port: [a-zA-Z_][a-zA-Z0-9_]*? */
-bool openpai_2_is_key(struct text key);
+bool openpai_v2_value_is_key(struct text key);
+
+/* The place of a value in the file, for a note: the path as text, in the arena. */
+const char *openpai_v2_value_place(struct arena *arena, const struct value_path *path);
 
 #endif

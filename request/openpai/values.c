@@ -150,8 +150,8 @@ void openpai_list(struct reading *reading, const struct value_path *path, const 
         *(const struct value **)into = value;
 }
 
-bool openpai_command(struct reading *reading, const struct value_path *path, struct text command,
-                     const struct value *value, struct task_role *role)
+bool openpai_values_command(struct reading *reading, const struct value_path *path,
+                            struct text command, const struct value *value, struct task_role *role)
 {
     if (text_trim(command).length == 0)
         problems_add(reading, path, value->line, value->column,
@@ -174,9 +174,9 @@ bool openpai_command(struct reading *reading, const struct value_path *path, str
     return false;
 }
 
-void openpai_refuse_nulls(struct reading *reading, const struct value_path *above,
-                          const struct value *map, const struct field_table *table,
-                          const char *const *but)
+void openpai_values_refuse_nulls(struct reading *reading, const struct value_path *above,
+                                 const struct value *map, const struct field_table *table,
+                                 const char *const *but)
 {
     for (size_t i = 0; i < map->object.count; i++) {
         const struct member *member = &map->object.members[i];
@@ -190,8 +190,9 @@ void openpai_refuse_nulls(struct reading *reading, const struct value_path *abov
     }
 }
 
-void openpai_require(struct reading *reading, const struct value_path *above,
-                     const struct value *map, const char *const *names, const char *const *expected)
+void openpai_values_require(struct reading *reading, const struct value_path *above,
+                            const struct value *map, const char *const *names,
+                            const char *const *expected)
 {
     for (size_t i = 0; names[i]; i++) {
         struct value_path path = {.above = above, .name = text_of(names[i])};
@@ -214,7 +215,7 @@ static const char *why_no_variable(const struct member *member, struct text *tex
         return "no variable can be called that; it is left out";
     if (text_starts(member->key, "DLSPOOL_"))
         return "variables that start with DLSPOOL_ are dlspool's own; it is left out";
-    if (!take_scalar_text(member->value, true, text))
+    if (!values_scalar_text(member->value, true, text))
         return "neither a text nor a number, true or false; it is left out";
     if (text->length && memchr(text->data, '\0', text->length))
         return "it holds a NUL byte; it is left out";
@@ -223,9 +224,9 @@ static const char *why_no_variable(const struct member *member, struct text *tex
     return NULL;
 }
 
-void openpai_environment(struct reading *reading, const struct value_path *path,
-                         const struct value *map, struct environment *environment,
-                         struct notes *notes)
+void openpai_values_environment(struct reading *reading, const struct value_path *path,
+                                const struct value *map, struct environment *environment,
+                                struct notes *notes)
 {
     struct error_quote_buffer buffer;
     (void)path;
@@ -257,7 +258,7 @@ static void add_port(struct task_role *role, struct text label)
     role->ports[role->ports_count++] = (struct port_request){.label = label, .count = 1};
 }
 
-void openpai_usual_ports(struct task_role *role)
+void openpai_values_usual_ports(struct task_role *role)
 {
     add_port(role, TEXT("http"));
     add_port(role, TEXT("ssh"));

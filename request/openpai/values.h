@@ -2,7 +2,7 @@
  *
  * Each is a field_reader (request/fields.h).  A number may be written as a text ("2"), as the
  * server's schema converts it; null is no value, which fields_read() does not see:
- * openpai_refuse_nulls() does.
+ * openpai_values_refuse_nulls() does.
  */
 #ifndef REQUEST_OPENPAI_VALUES_H
 #define REQUEST_OPENPAI_VALUES_H
@@ -30,26 +30,26 @@ field_reader openpai_object, openpai_list;
 field_reader openpai_anything;
 
 /* A shell's words: `bash -c COMMAND`.  False after a problem. */
-bool openpai_command(struct reading *reading, const struct value_path *path, struct text command,
-                     const struct value *value, struct task_role *role);
+bool openpai_values_command(struct reading *reading, const struct value_path *path,
+                            struct text command, const struct value *value, struct task_role *role);
 
 /* Add a problem for each member that is null and not named in `but`, a list that ends in NULL. */
-void openpai_refuse_nulls(struct reading *reading, const struct value_path *above,
-                          const struct value *map, const struct field_table *table,
-                          const char *const *but);
+void openpai_values_refuse_nulls(struct reading *reading, const struct value_path *above,
+                                 const struct value *map, const struct field_table *table,
+                                 const char *const *but);
 
 /* Add a problem for each of the names that is not there. */
-void openpai_require(struct reading *reading, const struct value_path *above,
-                     const struct value *map, const char *const *names,
-                     const char *const *expected);
+void openpai_values_require(struct reading *reading, const struct value_path *above,
+                            const struct value *map, const char *const *names,
+                            const char *const *expected);
 
 /* A map of variables for the tasks: what cannot be a variable is left out, with a note. */
-void openpai_environment(struct reading *reading, const struct value_path *path,
-                         const struct value *map, struct environment *environment,
-                         struct notes *notes);
+void openpai_values_environment(struct reading *reading, const struct value_path *path,
+                                const struct value *map, struct environment *environment,
+                                struct notes *notes);
 
 /* The ports that the server adds where a job names none: http and ssh.  `role->ports` must have
  * room for two more. */
-void openpai_usual_ports(struct task_role *role);
+void openpai_values_usual_ports(struct task_role *role);
 
 #endif

@@ -13,7 +13,7 @@
 enum { MOST_CLAIMS = 1024 };           /* in one batch */
 static const int64_t look_again = 500; /* milliseconds until a changing file is looked at again */
 
-struct acceptor *acceptor_new(struct stage *stage, struct repository *repository)
+struct acceptor *accept_new(struct stage *stage, struct repository *repository)
 {
     struct acceptor *acceptor = memory_allocate(sizeof(*acceptor));
     acceptor->stage = stage;
@@ -25,7 +25,7 @@ struct acceptor *acceptor_new(struct stage *stage, struct repository *repository
     return acceptor;
 }
 
-void acceptor_free(struct acceptor *acceptor)
+void accept_free(struct acceptor *acceptor)
 {
     if (!acceptor)
         return;
@@ -42,7 +42,7 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
 {
     struct control control;
     struct error reason;
-    int result = request_read_control(acceptor->arena, buffer_text(&item->bytes),
+    int result = request_control_read(acceptor->arena, buffer_text(&item->bytes),
                                       item->claim->source, &control, &reason);
     if (!result && control.verb == CONTROL_NONE)
         return 0;
@@ -160,7 +160,7 @@ static void say_published(const struct stage *stage, const struct acceptance *it
     memcpy(place.id, item->id, sizeof(place.id));
     int job = item->state == STATE_FAILED ? job_open(&stage->spool, &place) : -1;
     if (job < 0) {
-        log_detail("%s: %s", item->id, state_name(item->state));
+        log_detail("%s: %s", item->id, spool_state_name(item->state));
         return;
     }
     end_line_say(job, item->id, item->state);
@@ -256,7 +256,7 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
         if (published[state])
             result = spool_sync_state(spool, (enum state)state, error);
     if (published[STATE_HELD])
-        spool_ring_failed(spool);
+        spool_notify_failed(spool);
     for (size_t i = 0; i < count; i++)
         claims[i]->suspect = result != 0 || acceptor->items[i].doubtful;
     for (size_t i = 0; i < count && !result; i++)

@@ -13,8 +13,8 @@
 
 struct acceptor;
 
-struct acceptor *acceptor_new(struct stage *stage, struct repository *repository);
-void acceptor_free(struct acceptor *acceptor);
+struct acceptor *accept_new(struct stage *stage, struct repository *repository);
+void accept_free(struct acceptor *acceptor);
 
 /* Turn `count` claims into jobs.  `done[i]` is set to true when the claim is gone for good; a claim
  * that is still being written to stays, and its `look` says when to try again.  `refusals[i]`, when

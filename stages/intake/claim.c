@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spool/jobs.h"
+
 enum {
     COUNT_LENGTH = 2, /* of "+N" */
     MOST_TRIES = 9,
@@ -114,7 +116,7 @@ int claims_find_jobs(const struct spool *spool, struct claim **claims, size_t co
     qsort(search.claims, search.count, sizeof(*search.claims), compare_tokens);
     for (size_t i = 0; search.count && i < ARRAY_COUNT(order) && !result; i++)
         if (jobs_walk(spool, order[i], match_token, &search))
-            result = error_errno(error, "%s/ could not be read", state_name(order[i]));
+            result = error_errno(error, "%s/ could not be read", spool_state_name(order[i]));
     free(search.claims);
     return result;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "spool/spool.h"
+#include "spool/job.h"
 #include "watcher/drop.h"
 
 struct claim {

@@ -425,7 +425,7 @@ static void intake_close(struct stage *stage)
         remove_claim(intake, 0);
     arrivals_close(intake->arrivals);
     leftovers_free(intake->leftovers);
-    acceptor_free(intake->acceptor);
+    accept_free(intake->acceptor);
     repository_close(intake->repository);
     stage_close(stage);
     free(intake);
@@ -473,7 +473,7 @@ static struct stage *intake_open(const char *directory, struct error *error)
     intake->repository = stage_repository(stage, error);
     if (!intake->repository)
         goto fail;
-    intake->acceptor = acceptor_new(stage, intake->repository);
+    intake->acceptor = accept_new(stage, intake->repository);
     if (recover(intake, error))
         goto fail;
     intake->arrivals = arrivals_open(stage->spool.incoming, "incoming", &settings, error);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "request/after.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control.h"
 #include "stages/shared/hold.h"
@@ -94,7 +96,7 @@ static int write_first_events(int job, const struct acceptance *item,
         eventlog_add_number(&lines, "images_txt_line", record->image_line);
         eventlog_end(&lines);
     }
-    int result = job_file_create(job, "log", buffer_text(&lines), 0644, error);
+    int result = spool_file_create(job, "log", buffer_text(&lines), 0644, error);
     buffer_free(&lines);
     return result;
 }
@@ -107,7 +109,7 @@ static void take_conditions(struct arena *arena, struct job_record *record,
     record->after = arena_allocate(arena, (record->after_count + 1) * sizeof(*record->after));
     for (size_t i = 0; i < record->after_count; i++)
         record->after[i] = (struct awaited){
-            .condition = text_of(condition_name(description->after[i].condition)),
+            .condition = text_of(after_condition_name(description->after[i].condition)),
             .job = description->after[i].job,
         };
 }
@@ -119,7 +121,7 @@ static int write_beginning(int job, struct acceptance *item, struct job_record *
     bool held = false;
     struct control_request request;
     int64_t now = clock_now();
-    if (item->hold && control_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
+    if (item->hold && control_file_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
         return -1;
     int due = diagnosis ? 0 : hold_is_due(job, record, &held, &request);
     if (due < 0)
@@ -140,10 +142,10 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
         return -1;
     int result = 0;
     if (item->readable)
-        result = job_file_create_private(job, record->request_file.data, buffer_text(&item->bytes),
-                                         record->gid, error);
+        result = spool_file_create_private(job, record->request_file.data,
+                                           buffer_text(&item->bytes), record->gid, error);
     if (!result && manifest.length)
-        result = job_file_create_private(job, "manifest.yaml", manifest, record->gid, error);
+        result = spool_file_create_private(job, "manifest.yaml", manifest, record->gid, error);
     if (!result)
         result = write_first_events(job, item, record, diagnosis == NULL, error);
     if (!result)

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/jobs.h"
 #include "spool/progress_file.h"
 #include "stages/guard.h"
 #include "stages/planning/past.h"
@@ -220,7 +221,7 @@ static double predict_seconds(struct backfill *backfill, const struct job_record
     if (!answer.known)
         return -1;
     double start_up = running || answer.start_up < 0 ? 0 : answer.start_up;
-    return start_up + prediction_seconds(&answer, past_plan_size(record, record->size), late);
+    return start_up + predict_seconds_left(&answer, past_plan_size(record, record->size), late);
 }
 
 static int64_t after(int64_t time, double seconds)
@@ -252,8 +253,8 @@ static int64_t find_end(struct backfill *backfill, int job, const struct job_rec
 {
     struct progress progress;
     int64_t now = clock_now(), end = NEVER, start = read_start(job);
-    bool measured =
-        start && progress_read(job, &progress, NULL) == 0 && progress.attempt == record->attempt;
+    bool measured = start && progress_file_read(job, &progress, NULL) == 0 &&
+                    progress.attempt == record->attempt;
     double seconds =
         predict_seconds(backfill, record, measured ? &progress : NULL, measured, false);
     if (!start)

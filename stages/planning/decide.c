@@ -140,14 +140,14 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
                                    .dwell = planning->stage->settings.planner_dwell,
                                    .as_they_are = !planning->told};
     struct pools pools;
-    pools_sort(&pools, planning->job_cache, &left, planning_counts);
+    pools_sort(&pools, planning->job_cache, &left, job_cache_takes_part);
     lines->pools = arena_allocate(arena, (pools.count + 1) * sizeof(*lines->pools));
     for (size_t i = 0; i < pools.count; i++) {
         make_keys(&pools.items[i]);
         for (size_t k = 0; k < pools.items[i].count; k++)
             forecast(pools.items[i].jobs[k], &terms);
     }
-    planning_keep_first(planning);
+    planning_first_keep(planning);
     for (size_t i = 0; i < pools.count; i++) {
         struct pool *pool = &pools.items[i];
         int capacity = planning->told ? pool_capacity(pool, &left) : UNBOUNDED;

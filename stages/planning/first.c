@@ -50,7 +50,7 @@ static size_t list_jobs(struct planning *planning, struct cached_job **jobs)
     for (struct cached_job *job = job_cache_first(planning->job_cache); job;
          job = job_cache_after(job)) {
         struct demand demand = demand_of(job);
-        if (!planning_counts(job))
+        if (!job_cache_takes_part(job))
             continue;
         if (isfinite(job->plan.deadline))
             backfill_hold(planning->backfill, &demand, job->state == STATE_SUBMITTED);
@@ -63,7 +63,7 @@ static size_t list_jobs(struct planning *planning, struct cached_job **jobs)
     return count;
 }
 
-void planning_keep_first(struct planning *planning)
+void planning_first_keep(struct planning *planning)
 {
     struct backfill *backfill = planning->backfill;
     struct error reason;

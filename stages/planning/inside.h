@@ -38,15 +38,12 @@ struct planning {
     bool more;                 /* some wait to be rendered again: it is planned again at once */
 };
 
-/* Does the job take part in the plan?  The others are handed over as they are. */
-bool planning_counts(const struct cached_job *job);
-
 /* Ask the planner, pool by pool: what each job is given is in its plan and in `next`.  `lines` gets a
  * line for each pool, whose names are the arena's. */
 void planning_decide(struct planning *planning, struct arena *arena, struct plan_file *lines);
 
 /* Mark those without a deadline that stay behind the first that does not fit (cached_job.behind). */
-void planning_keep_first(struct planning *planning);
+void planning_first_keep(struct planning *planning);
 
 /* Put all jobs in order, and list those to submit now. */
 void planning_order(struct planning *planning);

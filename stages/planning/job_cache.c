@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "spool/eventlog.h"
+#include "spool/jobs.h"
 #include "stages/guard.h"
 #include "stages/shared/resize.h"
 
@@ -79,19 +80,25 @@ static bool has_deadline(const struct job_record *record)
     return record->deadline && !text_is(record->deadline_mode, "none");
 }
 
-bool record_wants_plan(const struct job_record *record)
+bool job_cache_record_wants_plan(const struct job_record *record)
 {
     return has_deadline(record) || record->sizes.kind != SIZE_FIXED;
 }
 
 bool job_cache_wants_plan(const struct cached_job *job)
 {
-    return job->readable && record_wants_plan(&job->record);
+    return job->readable && job_cache_record_wants_plan(&job->record);
 }
 
 static int64_t scale(int64_t amount, int64_t size, int64_t of)
 {
     return of > 0 ? (int64_t)((double)amount * (double)size / (double)of + 0.5) : amount;
+}
+
+bool job_cache_takes_part(const struct cached_job *job)
+{
+    return job->readable &&
+           (job->state == STATE_SUBMITTED || (!job->asked && !job->intended && !job->outgrown));
 }
 
 struct need job_cache_need(const struct cached_job *job, int64_t size)
@@ -217,7 +224,7 @@ static void read_progress(struct cached_job *job, int directory)
     struct error error;
     free(job->progress);
     job->progress = NULL;
-    int result = progress_read(directory, &progress, &error);
+    int result = progress_file_read(directory, &progress, &error);
     if (result < 0)
         log_warn("%s: %s", job_cache_id(job), error.text);
     if (result)
@@ -310,7 +317,7 @@ static int look_for_request(void *context, const struct job_place *place)
         return 0;
     bool looks = guard_look(guard_own(), place->id, &before);
     bool wants = looks && record_read(directory, job_cache->arena, &record, NULL) == 0 &&
-                 record_wants_plan(&record);
+                 job_cache_record_wants_plan(&record);
     if (looks)
         guard_return(guard_own(), &before);
     sys.close(directory);
@@ -318,7 +325,7 @@ static int look_for_request(void *context, const struct job_place *place)
     return wants;
 }
 
-int submitted_wants_plan(const struct spool *spool, struct error *error)
+int job_cache_submitted_wants_plan(const struct spool *spool, struct error *error)
 {
     struct job_cache job_cache = {.spool = spool, .arena = arena_new()};
     int result = jobs_walk(spool, STATE_SUBMITTED, look_for_request, &job_cache);

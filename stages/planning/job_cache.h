@@ -77,10 +77,13 @@ struct cached_job *job_cache_find(struct job_cache *job_cache, const char *id); 
 size_t job_cache_count(const struct job_cache *job_cache);
 
 /* Does this record, or job, ask for planning: has it a deadline, or sizes? */
-bool record_wants_plan(const struct job_record *record);
+bool job_cache_record_wants_plan(const struct job_record *record);
 bool job_cache_wants_plan(const struct cached_job *job);
 /* The same of any job of submitted/: 1, 0, or -1 and a sentence. */
-int submitted_wants_plan(const struct spool *spool, struct error *error);
+int job_cache_submitted_wants_plan(const struct spool *spool, struct error *error);
+
+/* Does the job take part in the plan?  The others are handed over as they are. */
+bool job_cache_takes_part(const struct cached_job *job);
 
 /* What it takes at a size. */
 struct need job_cache_need(const struct cached_job *job, int64_t size);

@@ -19,7 +19,7 @@ static int by_turn(const void *a, const void *b)
 {
     const struct cached_job *first = *(struct cached_job *const *)a;
     const struct cached_job *second = *(struct cached_job *const *)b;
-    bool counts = planning_counts(first), other = planning_counts(second);
+    bool counts = job_cache_takes_part(first), other = job_cache_takes_part(second);
     if (counts != other)
         return counts ? 1 : -1;
     if (counts && first->plan.deadline != second->plan.deadline)
@@ -47,24 +47,24 @@ static bool is_due(const struct planning *planning, struct capacity *left,
 {
     if (job->state != STATE_RENDERED)
         return false;
-    if (!planning_counts(job))
+    if (!job_cache_takes_part(job))
         return true;
     if (job->next <= 0)
         return false;
-    bool fits = !planning->told || capacity_has(left, job, job->next);
+    bool fits = !planning->told || pools_have(left, job, job->next);
     bool planned = isfinite(job->plan.deadline) && job->plan.deadline_status == DEADLINE_ON_TRACK;
     bool first = planned || planning->now - job->record.accepted > PATIENCE;
     if (planning->told && fits)
-        capacity_hold(left, job, job->next);
+        pools_hold(left, job, job->next);
     else if (planning->told && first)
-        capacity_hold_beside(left, job, job->next);
+        pools_hold_beside(left, job, job->next);
     return fits;
 }
 
 /* Is it to be rendered at another size first? */
 static bool is_to_be_rendered(const struct cached_job *job)
 {
-    return planning_counts(job) && job->next != job->record.size;
+    return job_cache_takes_part(job) && job->next != job->record.size;
 }
 
 /* Render the jobs again that are to have another size.  One that was not done goes as it is, if there is
@@ -106,7 +106,7 @@ static void list_wanted(struct planning *planning)
     buffer_clear(&planning->wanted);
     for (size_t i = 0; i < planning->order_count; i++) {
         const struct cached_job *job = planning->order[i];
-        if (job->state != STATE_RENDERED || !planning_counts(job) || job->next > 0 ||
+        if (job->state != STATE_RENDERED || !job_cache_takes_part(job) || job->next > 0 ||
             !job->record.gpus)
             continue;
         struct demand demand = resources_demand(0, 0, job->record.gpus, job->record.gpu_type);
@@ -134,7 +134,7 @@ void planning_order(struct planning *planning)
     rerender(planning, due, count);
     planning->handing = memory_allocate((count + 1) * sizeof(*planning->handing));
     for (size_t i = 0; i < count; i++)
-        if (due[i] && (!planning_counts(due[i]) || due[i]->next > 0))
+        if (due[i] && (!job_cache_takes_part(due[i]) || due[i]->next > 0))
             memcpy(planning->handing[planning->handing_count++], job_cache_id(due[i]),
                    strlen(job_cache_id(due[i])) + 1);
     free(due);

@@ -125,7 +125,7 @@ static void set_measured(const struct job_record *record, const struct progress 
         job->done = done_by_now(progress, more);
     if (!running || !this_attempt)
         return;
-    job->elapsed = seconds_of(progress_running(progress, false) + more);
+    job->elapsed = seconds_of(progress_file_running(progress, false) + more);
     job->size = past_plan_size(record, progress->size);
     job->rate = progress->rate;
     job->spread = progress->spread;

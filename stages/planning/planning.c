@@ -1,4 +1,5 @@
 /* stages/planning/planning.c - when a plan is made, and its steps */
+#include "spool/job.h"
 #include "stages/planning/inside.h"
 
 #include <fcntl.h>
@@ -65,7 +66,8 @@ bool planning_is_on(const struct planning *planning)
 
 void planning_see(struct planning *planning, const struct job_record *record)
 {
-    planning->on = planning->on || (record && record_wants_plan(record) && !is_given_up());
+    planning->on =
+        planning->on || (record && job_cache_record_wants_plan(record) && !is_given_up());
     int64_t apart = SHARE_OF_TIME * planning->took;
     int64_t soon = planning->made + (apart > LEAST_APART ? apart : LEAST_APART);
     if (planning->on && soon < planning->due)
@@ -139,7 +141,7 @@ static void look_at_jobs(struct planning *planning)
             continue;
         ask_resizable(planning, job);
         job->outgrown = job->state == STATE_RENDERED && planning->told &&
-                        !capacity_has_ever(&planning->capacity, job, least);
+                        !pools_have_ever(&planning->capacity, job, least);
     }
 }
 
@@ -153,13 +155,7 @@ static void take_waiting(struct planning *planning)
     for (struct cached_job *job = job_cache_first(planning->job_cache); job;
          job = job_cache_after(job))
         if (job->readable && job->state == STATE_SUBMITTED && !job->started)
-            capacity_hold(&planning->left, job, job->size);
-}
-
-bool planning_counts(const struct cached_job *job)
-{
-    return job->readable &&
-           (job->state == STATE_SUBMITTED || (!job->asked && !job->intended && !job->outgrown));
+            pools_hold(&planning->left, job, job->size);
 }
 
 static void make(struct planning *planning)
@@ -184,7 +180,7 @@ static void make(struct planning *planning)
 static bool look_at_submitted(struct planning *planning)
 {
     struct error error;
-    int wanted = submitted_wants_plan(&planning->stage->spool, &error);
+    int wanted = job_cache_submitted_wants_plan(&planning->stage->spool, &error);
     if (wanted < 0)
         log_warn("%s; whether jobs have deadlines is looked for again", error.text);
     planning->looked = wanted >= 0;

@@ -144,12 +144,12 @@ static bool fits(const struct capacity *left, const struct cached_job *job, stru
            need.gpus <= left->gpus_free && (!type || need.gpus <= type->free);
 }
 
-bool capacity_has(const struct capacity *left, const struct cached_job *job, int64_t size)
+bool pools_have(const struct capacity *left, const struct cached_job *job, int64_t size)
 {
     return fits(left, job, job_cache_need(job, size));
 }
 
-bool capacity_take_growth(struct capacity *left, const struct cached_job *job)
+bool pools_take_growth(struct capacity *left, const struct cached_job *job)
 {
     struct need need = need_beyond(job);
     if (!fits(left, job, need))
@@ -158,12 +158,12 @@ bool capacity_take_growth(struct capacity *left, const struct cached_job *job)
     return true;
 }
 
-void capacity_hold(struct capacity *left, const struct cached_job *job, int64_t size)
+void pools_hold(struct capacity *left, const struct cached_job *job, int64_t size)
 {
     hold(left, job, job_cache_need(job, size));
 }
 
-void capacity_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size)
+void pools_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size)
 {
     struct need need = job_cache_need(job, size);
     if (need.gpus > 0)
@@ -173,7 +173,7 @@ void capacity_hold_beside(struct capacity *left, const struct cached_job *job, i
     hold(left, job, need);
 }
 
-bool capacity_has_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size)
+bool pools_have_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size)
 {
     struct need need = job_cache_need(job, size);
     const struct gpu_capacity *type = find_type(capacity, job->record.gpu_type);

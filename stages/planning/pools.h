@@ -38,14 +38,14 @@ void pool_take(const struct pool *pool, struct capacity *left);
 /* ---- room, for single jobs ---- */
 
 /* Is there so much free?  And take it, as far as it is there. */
-bool capacity_has(const struct capacity *left, const struct cached_job *job, int64_t size);
-void capacity_hold(struct capacity *left, const struct cached_job *job, int64_t size);
+bool pools_have(const struct capacity *left, const struct cached_job *job, int64_t size);
+void pools_hold(struct capacity *left, const struct cached_job *job, int64_t size);
 /* Is there so much free as a running job takes more at its next size?  Then it is taken. */
-bool capacity_take_growth(struct capacity *left, const struct cached_job *job);
+bool pools_take_growth(struct capacity *left, const struct cached_job *job);
 /* Take only what the plan does not know of: beside its pool's own unit. */
-void capacity_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size);
+void pools_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size);
 
 /* Has the executor so much in all? */
-bool capacity_has_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size);
+bool pools_have_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size);
 
 #endif

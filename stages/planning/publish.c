@@ -1,4 +1,5 @@
 /* stages/planning/publish.c - what was decided is written down: promises, requests, DIR/plan */
+#include "spool/job.h"
 #include "stages/planning/inside.h"
 
 #include <inttypes.h>
@@ -49,7 +50,7 @@ static bool write_promise(struct planning *planning, struct cached_job *job)
 
 static bool is_promised_now(const struct cached_job *job)
 {
-    return planning_counts(job) && job->plan.firm && job->plan.promised && !job->promised;
+    return job_cache_takes_part(job) && job->plan.firm && job->plan.promised && !job->promised;
 }
 
 /* ---- requests ---- */
@@ -76,8 +77,7 @@ static bool write_request(struct planning *planning, struct cached_job *job,
 /* A job grows when what it grows by is free: those that make room for it have done so. */
 static bool may_grow(struct planning *planning, const struct cached_job *job)
 {
-    return job->next <= job->size || !planning->told ||
-           capacity_take_growth(&planning->growable, job);
+    return job->next <= job->size || !planning->told || pools_take_growth(&planning->growable, job);
 }
 
 /* How much of each pool has to be freed for those that start or grow by this plan. */
@@ -89,7 +89,7 @@ static int64_t *find_needs(struct arena *arena, const struct planning *planning,
         needs[i] = lines->pools[i].used - lines->pools[i].capacity;
     for (size_t i = 0; i < planning->order_count; i++) {
         const struct cached_job *job = planning->order[i];
-        if (!planning_counts(job) || job->next <= 0)
+        if (!job_cache_takes_part(job) || job->next <= 0)
             continue;
         int more = forecast_units(job, job->next) - job->plan.size;
         needs[job->pool] += more > 0 ? more : 0;
@@ -106,7 +106,7 @@ static bool *mark_needed(struct arena *arena, const struct planning *planning,
     bool *needed = arena_allocate(arena, planning->order_count + 1);
     for (size_t i = planning->order_count; i-- > 0;) {
         const struct cached_job *job = planning->order[i];
-        if (!planning_counts(job) || job->state != STATE_SUBMITTED || job->next >= job->size ||
+        if (!job_cache_takes_part(job) || job->state != STATE_SUBMITTED || job->next >= job->size ||
             needs[job->pool] <= 0)
             continue;
         needed[i] = true;
@@ -124,7 +124,7 @@ static bool write_job(struct planning *planning, struct cached_job *job, bool ne
     if (!guard_look(guard_own(), job_cache_id(job), &before))
         return false;
     bool written = is_promised_now(job) && write_promise(planning, job);
-    if (planning_counts(job) && job->state == STATE_SUBMITTED &&
+    if (job_cache_takes_part(job) && job->state == STATE_SUBMITTED &&
         resize_request_for(job, planning->now, clock_elapsed(), tick, &request) &&
         (request.to < request.from ? needed : may_grow(planning, job)))
         *rung = write_request(planning, job, &request);
@@ -148,7 +148,7 @@ static void ring(const struct planning *planning, const bool *rung)
             continue;
         memcpy(place.id, job_cache_id(planning->order[i]),
                strlen(job_cache_id(planning->order[i])) + 1);
-        job_ring(&planning->stage->spool, &place);
+        job_notify(&planning->stage->spool, &place);
     }
 }
 
@@ -203,9 +203,9 @@ static const char *deadline_reason(const struct cached_job *job)
 static struct text reason_of(struct arena *arena, const struct planning *planning,
                              const struct cached_job *job, const struct plan_file *lines)
 {
-    bool crowded = planning_counts(job) && is_crowded_out(job, lines);
+    bool crowded = job_cache_takes_part(job) && is_crowded_out(job, lines);
     bool timed =
-        planning_counts(job) && job->record.deadline && planning->now < job->record.deadline;
+        job_cache_takes_part(job) && job->record.deadline && planning->now < job->record.deadline;
     bool told = timed && (!crowded || forecast_is_trial(job));
     const char *reason = told ? deadline_reason(job) : NULL;
     bool waits = job->state == STATE_RENDERED;
@@ -223,7 +223,7 @@ static void add_job(struct arena *arena, const struct planning *planning,
                     const struct cached_job *job, struct plan_file *lines)
 {
     struct planned_job *line = &lines->jobs[lines->job_count++];
-    bool counts = planning_counts(job);
+    bool counts = job_cache_takes_part(job);
     *line = (struct planned_job){
         .pool = counts ? lines->pools[job->pool].name : TEXT(""),
         .deadline_status = counts ? text_of(deadline_status_of(planning, job, lines)) : TEXT(""),

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "spool/job.h"
 #include "stages/planning/past.h"
 
 enum { REST = 20 }; /* of the time, 1 in so many is spent predicting again */

@@ -9,6 +9,7 @@
 #include "base/system.h"
 #include "renderer/context.h"
 #include "renderer/functions.h"
+#include "request/arguments.h"
 #include "request/dialects/dialects.h"
 #include "stages/prepare/platform.h"
 #include "stages/shared/sweep.h"
@@ -234,7 +235,7 @@ enum prepare_result prepare_request(struct arena *arena, struct text request, co
 {
     *preparation = (struct preparation){0};
     const char *name = name_without_token(arena, source);
-    struct description *description = request_read(arena, request, name, &preparation->error);
+    struct description *description = dialects_read(arena, request, name, &preparation->error);
     if (!description || description_deadline(description, name, record->accepted, &record->deadline,
                                              &preparation->error))
         return PREPARE_BAD_REQUEST;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold.h"
@@ -30,7 +31,7 @@ static int next_attempt(int job, const struct job_record *record, struct error *
     else if (file_is_damaged(errno))
         result = 0;
     /* Two lines tell the attempt, of which one may be damaged; there is none before the first. */
-    int submitted = (int)event_get_number(&fold.submitted, "attempt", 0);
+    int submitted = (int)eventlog_get_number(&fold.submitted, "attempt", 0);
     int last = submitted > fold.attempt ? submitted : fold.attempt;
     bool had = fold.accepted || fold.started || fold.ended || record->failure.exit_code >= 0 ||
                text_is(record->failure.reason, "Vanished");
@@ -287,8 +288,8 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
      * leaves it there, to be found by the next pass. */
     if (attempt > before && keep_output(job, before, error))
         goto done;
-    if (job_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
-                                 error) ||
+    if (spool_file_replace_private(job, "manifest.yaml", preparation.rendered.manifest, record->gid,
+                                   error) ||
         resize_clear(job, error))
         goto done;
     result = note_going(renewer, job, record, order->to, order->cause, error) ? RENEW_TROUBLE

@@ -49,7 +49,8 @@ static bool find_destination(int job, const struct job_place *place,
     if (place->state == STATE_FAILED && waits > 0)
         *to = STATE_HELD;
     /* What was asked for since this was decided is for the next pass. */
-    bool killed = strcmp(cause, "asked") != 0 && control_pending(job, CONTROL_KILL, &request) != 0;
+    bool killed =
+        strcmp(cause, "asked") != 0 && control_file_pending(job, CONTROL_KILL, &request) != 0;
     return waits >= 0 && !killed && !(place->state == STATE_HELD && held);
 }
 
@@ -76,7 +77,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
         /* The request to try again stays where only trouble, such as a full disk, is in its way. */
         log_warn("%s: cannot be rendered again: %s", place->id, error.text);
         if (!record->request_file.length)
-            control_clear(job, CONTROL_RETRY, NULL);
+            control_file_clear(job, CONTROL_RETRY, NULL);
         return false;
     }
     if (renewed == RENEW_FAILED) {
@@ -86,11 +87,11 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
         to = STATE_HELD;
     }
     if (to == place->state) {
-        control_clear(job, CONTROL_RETRY, NULL);
+        control_file_clear(job, CONTROL_RETRY, NULL);
         return false;
     }
     /* Before the move: where it goes to, it would be killed again. */
-    if ((strcmp(cause, "asked") == 0 && control_clear(job, CONTROL_KILL, &error)) ||
+    if ((strcmp(cause, "asked") == 0 && control_file_clear(job, CONTROL_KILL, &error)) ||
         (renewed == RENEW_DONE && record->array.length && control_tasks_clear(job, &error))) {
         log_warn("%s: %s", place->id, error.text);
         return false;
@@ -104,10 +105,10 @@ static int move_job(struct requeuer *requeuer, struct requeue_move *move, struct
 {
     struct spool *spool = &requeuer->renewer.stage->spool;
     if (job_move(spool, &move->place, move->to, clock_now(), error) ||
-        control_clear(move->job, CONTROL_RETRY, error))
+        control_file_clear(move->job, CONTROL_RETRY, error))
         return -1;
     if (move->to == STATE_RENDERED &&
-        (control_clear(move->job, CONTROL_RELEASE, error) || why_remove(move->job, error)))
+        (control_file_clear(move->job, CONTROL_RELEASE, error) || why_remove(move->job, error)))
         return -1;
     return 0;
 }
@@ -133,7 +134,7 @@ void requeue_finish(struct requeuer *requeuer)
             if (move->to == STATE_FAILED)
                 end_line_say(move->job, move->place.id, move->to);
             else
-                log_detail("%s: goes to %s/ (%s)", move->place.id, state_name(move->to),
+                log_detail("%s: goes to %s/ (%s)", move->place.id, spool_state_name(move->to),
                            move->cause);
         }
         touched[from] = touched[move->to] = moves;
@@ -150,7 +151,7 @@ static void kill_waiting(struct requeuer *requeuer, int job, struct job_record *
     struct diagnosis diagnosis;
     struct error error;
     struct control_request request;
-    if (control_pending(job, CONTROL_KILL, &request) != 1)
+    if (control_file_pending(job, CONTROL_KILL, &request) != 1)
         return;
     diagnosis_killed(&diagnosis, record->id.data, request.by, request.when);
     if (diagnosis_write(&diagnosis, job, record, false, clock_now(), &error) ||
@@ -185,7 +186,7 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_action *action)
         bool damaged = file_is_damaged(errno);
         log_warn("%s cannot be retried: %s", place.id, error.text);
         if (damaged)
-            control_clear(job, CONTROL_RETRY, NULL);
+            control_file_clear(job, CONTROL_RETRY, NULL);
     } else if (duplicate_settle(requeuer->renewer.stage, &place, record.accepted)) {
         log_detail("%s: was a copy", place.id);
     } else if (action->kind == ACTION_KILL) {

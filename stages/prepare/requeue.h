@@ -19,6 +19,7 @@
 #ifndef STAGES_PREPARE_REQUEUE_H
 #define STAGES_PREPARE_REQUEUE_H
 
+#include "spool/job.h"
 #include "stages/prepare/renew.h"
 
 enum action_kind { ACTION_NONE, ACTION_REQUEUE, ACTION_KILL, ACTION_END_WAIT };

@@ -104,7 +104,7 @@ static int set_aside(struct reread *reread, int job, int stops, struct error *er
     if (!result)
         result = diagnosis_write(&diagnosis, job, &record, false, clock_now(), error);
     if (!result)
-        result = control_clear(job, CONTROL_RETRY, error);
+        result = control_file_clear(job, CONTROL_RETRY, error);
     arena_reset(reread->arena);
     return result;
 }

@@ -92,7 +92,7 @@ static int collect_all(const struct preview_request *request, struct collection 
     for (int i = 0; i < STATE_DONE; i++) {
         collection->state = (enum state)i;
         if (directory_walk(spool->states[i], collect, collection))
-            return error_errno(error, "%s/ could not be read", state_name((enum state)i));
+            return error_errno(error, "%s/ could not be read", spool_state_name((enum state)i));
     }
     collection->state = STATE_DONE;
     for (int64_t i = 0; i <= request->days; i++)
@@ -291,17 +291,20 @@ static bool look_at(struct planner *planner, const struct job_place *place)
     struct replay replay;
     struct preparation understood;
     struct replay_rendering before, after;
-    enum replay_found found = replay_read(request->spool, place, planner->job, &replay, NULL);
+    enum replay_found found =
+        preview_replay_read(request->spool, place, planner->job, &replay, NULL);
     if (found != REPLAY_READ) {
         *count_of(preview, found) += found != REPLAY_GONE;
         return found != REPLAY_GONE;
     }
-    if (replay_understand(planner->job, &replay, REPLAY_MASKED, &understood)) {
+    if (preview_replay_understand(planner->job, &replay, REPLAY_MASKED, &understood)) {
         preview->refused_as_before++;
         return true;
     }
-    replay_render(planner->job, &replay, &understood, request->before, request->executor, &before);
-    replay_render(planner->job, &replay, &understood, request->after, request->executor, &after);
+    preview_replay_render(planner->job, &replay, &understood, request->before, request->executor,
+                          &before);
+    preview_replay_render(planner->job, &replay, &understood, request->after, request->executor,
+                          &after);
     if (before.rendered && after.rendered) {
         if (text_equal(before.manifest, after.manifest))
             preview->same++;

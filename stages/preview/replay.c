@@ -22,9 +22,9 @@ static enum replay_found trouble(const struct spool *spool, const struct job_pla
         error_set(error,
                   "%s: you may not read what its owner wrote; root, the spool's user and the "
                   "owner's group may",
-                  place_text(place, buffer));
+                  job_place_text(place, buffer));
     else
-        error_prefix(error, "%s", place_text(place, buffer));
+        error_prefix(error, "%s", job_place_text(place, buffer));
     return gone ? REPLAY_GONE : forbidden ? REPLAY_FORBIDDEN : REPLAY_DAMAGED;
 }
 
@@ -63,8 +63,9 @@ static enum replay_found read_open(const struct spool *spool, int job, struct ar
     return result ? trouble(spool, place, error) : REPLAY_READ;
 }
 
-enum replay_found replay_read(const struct spool *spool, const struct job_place *place,
-                              struct arena *arena, struct replay *replay, struct error *error)
+enum replay_found preview_replay_read(const struct spool *spool, const struct job_place *place,
+                                      struct arena *arena, struct replay *replay,
+                                      struct error *error)
 {
     *replay = (struct replay){.place = *place};
     int job = job_open(spool, place);
@@ -77,8 +78,8 @@ enum replay_found replay_read(const struct spool *spool, const struct job_place 
     return found;
 }
 
-int replay_understand(struct arena *arena, struct replay *replay, enum replay_secrets secrets,
-                      struct preparation *preparation)
+int preview_replay_understand(struct arena *arena, struct replay *replay,
+                              enum replay_secrets secrets, struct preparation *preparation)
 {
     struct job_record *record = &replay->record;
     const char *source = record->source.length ? record->source.data : record->request_file.data;
@@ -89,9 +90,9 @@ int replay_understand(struct arena *arena, struct replay *replay, enum replay_se
     return 0;
 }
 
-void replay_render(struct arena *arena, const struct replay *replay,
-                   const struct preparation *understood, struct repository *repository,
-                   struct text executor, struct replay_rendering *rendering)
+void preview_replay_render(struct arena *arena, const struct replay *replay,
+                           const struct preparation *understood, struct repository *repository,
+                           struct text executor, struct replay_rendering *rendering)
 {
     struct preparation preparation = *understood;
     struct job_record *record = &rendering->record;

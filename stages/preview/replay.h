@@ -11,7 +11,7 @@
 #ifndef STAGES_PREVIEW_REPLAY_H
 #define STAGES_PREVIEW_REPLAY_H
 
-#include "spool/spool.h"
+#include "spool/job.h"
 #include "stages/prepare/prepare.h"
 
 enum replay_found {
@@ -30,15 +30,16 @@ struct replay {
 };
 
 /* Read a job.  All of it lies in the arena.  A sentence unless it is REPLAY_READ. */
-enum replay_found replay_read(const struct spool *spool, const struct job_place *place,
-                              struct arena *arena, struct replay *replay, struct error *error);
+enum replay_found preview_replay_read(const struct spool *spool, const struct job_place *place,
+                                      struct arena *arena, struct replay *replay,
+                                      struct error *error);
 
 enum replay_secrets { REPLAY_MASKED, REPLAY_WHOLE };
 
 /* Understand its request, and renew what it decides of the record (library, type, GPUs, ...).  0, or
  * -1 with the sentence in preparation->error. */
-int replay_understand(struct arena *arena, struct replay *replay, enum replay_secrets secrets,
-                      struct preparation *preparation);
+int preview_replay_understand(struct arena *arena, struct replay *replay,
+                              enum replay_secrets secrets, struct preparation *preparation);
 
 /* What it is rendered to.  Texts and trees lie in the arena. */
 struct replay_rendering {
@@ -51,8 +52,8 @@ struct replay_rendering {
 
 /* Render it with the commit that the repository serves.  What was understood can be rendered as
  * often as wanted. */
-void replay_render(struct arena *arena, const struct replay *replay,
-                   const struct preparation *understood, struct repository *repository,
-                   struct text executor, struct replay_rendering *rendering);
+void preview_replay_render(struct arena *arena, const struct replay *replay,
+                           const struct preparation *understood, struct repository *repository,
+                           struct text executor, struct replay_rendering *rendering);
 
 #endif

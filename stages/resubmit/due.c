@@ -135,7 +135,7 @@ static bool is_to_be_held(int job, const struct waiting *waiting)
     struct control_request request;
     return (waiting->when == RETRY_AT || waiting->when == RETRY_ROOM ||
             waiting->when == RETRY_EXECUTOR) &&
-           control_pending(job, CONTROL_HOLD, &request) == 1;
+           control_file_pending(job, CONTROL_HOLD, &request) == 1;
 }
 
 /* Decide what to do with a candidate. */
@@ -146,8 +146,8 @@ void due_decide(struct resubmitter *resubmitter, struct requeue_action *action, 
     memcpy(place.id, action->id, sizeof(place.id));
     struct waiting *waiting = names_find(resubmitter->jobs, text_of(action->id));
     int job = job_open(&resubmitter->stage.spool, &place);
-    int asked = job < 0 ? -1 : control_pending(job, CONTROL_RETRY, &request);
-    int killed = asked ? 0 : control_pending(job, CONTROL_KILL, &request);
+    int asked = job < 0 ? -1 : control_file_pending(job, CONTROL_RETRY, &request);
+    int killed = asked ? 0 : control_file_pending(job, CONTROL_KILL, &request);
     if (waiting && asked >= 0 && killed >= 0) {
         if (asked) {
             action->cause = "asked";

@@ -4,6 +4,7 @@
  * it, so that the answer stays the same.  Jobs that go on are left to the pass, which has their
  * requests read again.  Those that do not are written to, made durable together, and moved to failed/.
  */
+#include "spool/file.h"
 #include "stages/resubmit/inside.h"
 
 #include <errno.h>
@@ -97,7 +98,7 @@ static int write_why(struct resubmitter *resubmitter, struct held *held, int job
     if (!held->why && !file_read_at(job, "why", WHY_LIMIT, &there, NULL))
         held->why = digest_of(buffer_text(&there));
     if (held->why != digest)
-        result = job_file_replace(job, "why", buffer_text(&why), 0644, error);
+        result = spool_file_replace(job, "why", buffer_text(&why), 0644, error);
     if (!result)
         held->why = digest;
     buffer_free(&why);
@@ -171,7 +172,7 @@ static void act_on(struct acting *acting, struct held *held)
     if (!result && held->decision == HELD_WAITS) {
         result = write_why(resubmitter, held, job, &error);
     } else if (!result && held->decision == HELD_GOES_ON) {
-        pass_add(acting->pass, STATE_HELD, place.id, held->priority, held->stops);
+        resubmit_pass_add(acting->pass, STATE_HELD, place.id, held->priority, held->stops);
         acting->pass->candidates[acting->pass->count - 1].action.kind = ACTION_REQUEUE;
         acting->pass->candidates[acting->pass->count - 1].action.cause =
             held->count && !held->released ? "after" : "released";

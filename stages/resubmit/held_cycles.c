@@ -12,10 +12,10 @@ static struct cycles *make_cycles(struct held_jobs *jobs)
     struct cycle_edge *edges = memory_allocate((count + 1) * sizeof(*edges));
     for (size_t i = 0; i < jobs->count; i++) {
         const struct held *held = jobs->by_age[i];
-        for (size_t k = 0; k < held->count && held_waits_for_jobs(held); k++) {
+        for (size_t k = 0; k < held->count && held_pass_waits_for_jobs(held); k++) {
             struct text id = held->conditions[k].awaited.id;
             const struct held *other = id.length ? names_find(jobs->jobs, id) : NULL;
-            if (other && held_waits_for_jobs(other))
+            if (other && held_pass_waits_for_jobs(other))
                 edges[edges_count++] = (struct cycle_edge){i, other->number};
         }
     }
@@ -31,7 +31,7 @@ static void refuse_cycle(struct held_jobs *jobs, struct held *held, const size_t
     enum { MOST_NAMED = 8 };
     struct buffer way = {0};
     if (length == 1) {
-        held_decide(held, HELD_REFUSED, "The job waits for itself.");
+        held_pass_decide(held, HELD_REFUSED, "The job waits for itself.");
         return;
     }
     for (size_t i = 1; i <= length && i <= MOST_NAMED; i++)
@@ -39,8 +39,8 @@ static void refuse_cycle(struct held_jobs *jobs, struct held *held, const size_t
                       held_id(jobs->by_age[chain[i % length]]).data);
     if (length > MOST_NAMED)
         buffer_printf(&way, ", and so on through %zu jobs back to it", length);
-    held_decide(held, HELD_REFUSED, "The job would wait for itself: %s %s.", held_id(held).data,
-                way.data);
+    held_pass_decide(held, HELD_REFUSED, "The job would wait for itself: %s %s.",
+                     held_id(held).data, way.data);
     buffer_free(&way);
 }
 
@@ -66,7 +66,7 @@ static void forget_refused(struct held_jobs *jobs)
     }
 }
 
-void held_refuse_cycles(struct held_jobs *jobs)
+void held_cycles_refuse(struct held_jobs *jobs)
 {
     struct cycles *cycles = make_cycles(jobs);
     const size_t *chain;

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "request/after.h"
+#include "spool/jobs.h"
 #include "stages/guard.h"
 #include "stages/resubmit/held_parts.h"
 #include "stages/shared/sweep.h"
 
-void held_forget(struct held *held)
+void held_look_forget(struct held *held)
 {
     free(held->name);
     free(held->conditions);
@@ -39,13 +41,13 @@ static void take_conditions(struct held *held, const struct job_record *record)
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
         const struct awaited *awaited = &record->after[i];
-        if (!condition_find(awaited->condition, &condition->condition))
+        if (!after_condition_find(awaited->condition, &condition->condition))
             condition->condition = AFTER_OK;
         memcpy(condition->id, awaited->id.length ? awaited->id.data : "", awaited->id.length);
         memcpy(words, awaited->job.data, awaited->job.length);
         condition->awaited.job = (struct text){words, awaited->job.length};
         words += awaited->job.length;
-        condition->awaited.condition = text_of(condition_name(condition->condition));
+        condition->awaited.condition = text_of(after_condition_name(condition->condition));
         condition->awaited.id = text_of(condition->id);
     }
 }
@@ -56,14 +58,14 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     struct job_record record;
     struct error error;
     struct text id = held_id(held);
-    held_forget(held);
-    int is_held = control_pending(job, CONTROL_HOLD, &held->hold);
-    int is_killed = control_pending(job, CONTROL_KILL, &held->kill);
+    held_look_forget(held);
+    int is_held = control_file_pending(job, CONTROL_HOLD, &held->hold);
+    int is_killed = control_file_pending(job, CONTROL_KILL, &held->kill);
     int unread = record_read(job, jobs->arena, &record, &error);
     held->readable = !unread && is_held >= 0 && is_killed >= 0;
     held->is_held = is_held > 0;
     struct held_tasks tasks;
-    int kept = unread || is_held ? 0 : hold_tasks_keep(job, &record, jobs->arena, &tasks);
+    int kept = unread || is_held ? 0 : hold_keep_tasks(job, &record, jobs->arena, &tasks);
     held->readable = held->readable && kept >= 0;
     if (kept > 0) {
         held->is_held = true;
@@ -72,11 +74,11 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     }
     held->is_killed = is_killed > 0;
     if (unread && file_is_damaged(errno)) {
-        held_decide(held, HELD_DAMAGED, "%s", error.text);
+        held_pass_decide(held, HELD_DAMAGED, "%s", error.text);
     } else if (unread) {
         log_warn("%s: in held/, cannot be read at the moment: %s", id.data, error.text);
     } else if (!text_equal(record.id, id)) {
-        held_decide(held, HELD_DAMAGED, "job.yaml has the id of another job");
+        held_pass_decide(held, HELD_DAMAGED, "job.yaml has the id of another job");
     } else {
         held->uid = record.uid;
         held->accepted = record.accepted;
@@ -129,7 +131,7 @@ static void forget_gone(struct held_jobs *jobs)
     for (struct held *held = names_first(jobs->jobs); held; held = next) {
         next = names_after(held);
         if (held->met != jobs->pass) {
-            held_forget(held);
+            held_look_forget(held);
             names_remove(jobs->jobs, held);
         }
     }

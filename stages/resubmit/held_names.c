@@ -67,22 +67,22 @@ static void take_answer(struct held *held, struct held_condition *condition,
     if (found.length && !(own_name && text_compare(id_token(found), id_token(named_job->id)) > 0))
         found_id(condition, found);
     else if (own_name)
-        held_decide(
+        held_pass_decide(
             held, HELD_REFUSED,
             "The job waits for %s, which is its own name, and its owner has no earlier job of "
             "that name.",
             held->name);
     else if (id_valid(named_job->name))
-        held_decide(held, HELD_REFUSED, "The job waits for %.*s, which is not in the spool.",
-                    (int)named_job->name.length, named_job->name.data);
+        held_pass_decide(held, HELD_REFUSED, "The job waits for %.*s, which is not in the spool.",
+                         (int)named_job->name.length, named_job->name.data);
 }
 
-int held_find_meant(struct held_jobs *jobs, struct error *error)
+int held_names_find(struct held_jobs *jobs, struct error *error)
 {
     struct questions questions = {0};
     int result = 0;
     for (size_t i = 0; i < jobs->count; i++)
-        if (held_waits_for_jobs(jobs->by_age[i]))
+        if (held_pass_waits_for_jobs(jobs->by_age[i]))
             ask(jobs, &questions, jobs->by_age[i]);
     if (questions.count)
         result =

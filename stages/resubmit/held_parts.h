@@ -14,18 +14,18 @@
  * sentence when held/ could not be read; no job is known then. */
 int held_look(struct held_jobs *jobs, struct error *error);
 /* Free what is known of the job's conditions. */
-void held_forget(struct held *held);
+void held_look_forget(struct held *held);
 
 /* Find the ids of the jobs that are meant.  -1 and a sentence when a directory could not be read. */
-int held_find_meant(struct held_jobs *jobs, struct error *error);
+int held_names_find(struct held_jobs *jobs, struct error *error);
 
-void held_refuse_cycles(struct held_jobs *jobs);
+void held_cycles_refuse(struct held_jobs *jobs);
 
 /* Does it wait for other jobs, as far as is known? */
-bool held_waits_for_jobs(const struct held *held);
+bool held_pass_waits_for_jobs(const struct held *held);
 
 /* Decide about the job, with the sentence for its owner. */
-void held_decide(struct held *held, enum held_decision decision, const char *format, ...)
+void held_pass_decide(struct held *held, enum held_decision decision, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -32,7 +32,7 @@ void held_jobs_free(struct held_jobs *jobs)
     if (!jobs)
         return;
     for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
-        held_forget(held);
+        held_look_forget(held);
     names_free(jobs->jobs);
     dependencies_free(jobs->dependencies);
     arena_free(jobs->arena);
@@ -40,7 +40,7 @@ void held_jobs_free(struct held_jobs *jobs)
     free(jobs);
 }
 
-void held_decide(struct held *held, enum held_decision decision, const char *format, ...)
+void held_pass_decide(struct held *held, enum held_decision decision, const char *format, ...)
 {
     struct buffer sentence = {0};
     va_list arguments;
@@ -52,7 +52,7 @@ void held_decide(struct held *held, enum held_decision decision, const char *for
     held->decision = decision;
 }
 
-bool held_waits_for_jobs(const struct held *held)
+bool held_pass_waits_for_jobs(const struct held *held)
 {
     return held->readable && held->decision == HELD_WAITS && !held->is_killed && !held->released;
 }
@@ -64,14 +64,15 @@ static void lose(struct held *held, const struct held_condition *condition)
     const struct dependency_status *dependency = condition->dependency;
     const char *id = condition->id, *word = wanted[condition->condition];
     if (dependency->kind == DEPENDENCY_GONE)
-        held_decide(held, HELD_LOST, "The job waited for %s (%s), which is no longer in the spool.",
-                    id, word);
+        held_pass_decide(held, HELD_LOST,
+                         "The job waited for %s (%s), which is no longer in the spool.", id, word);
     else if (dependency->kind == DEPENDENCY_DONE)
-        held_decide(held, HELD_LOST, "The job waited for %s (%s), which has succeeded.", id, word);
+        held_pass_decide(held, HELD_LOST, "The job waited for %s (%s), which has succeeded.", id,
+                         word);
     else
-        held_decide(held, HELD_LOST,
-                    "The job waited for %s (%s), which has failed permanently: %s.", id, word,
-                    dependency->reason);
+        held_pass_decide(held, HELD_LOST,
+                         "The job waited for %s (%s), which has failed permanently: %s.", id, word,
+                         dependency->reason);
 }
 
 /* Does the condition hold?  And when it does not: can it still? */
@@ -115,10 +116,11 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         } else if (now - held->since >= jobs->settings->after_unknown) {
             char patience[CLOCK_TEXT_SIZE];
             duration_format(jobs->settings->after_unknown, patience);
-            held_decide(held, HELD_LOST,
-                        "The job waited for a job of its owner that is called %.*s, and none was "
-                        "submitted within %s.",
-                        (int)condition->awaited.job.length, condition->awaited.job.data, patience);
+            held_pass_decide(
+                held, HELD_LOST,
+                "The job waited for a job of its owner that is called %.*s, and none was "
+                "submitted within %s.",
+                (int)condition->awaited.job.length, condition->awaited.job.data, patience);
             return;
         }
         if (!possible) {
@@ -152,11 +154,11 @@ int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
         begin_again(held);
     if (held_look(jobs, error))
         return -1;
-    if (held_find_meant(jobs, error)) {
+    if (held_names_find(jobs, error)) {
         jobs->count = 0;
         return -1;
     }
-    held_refuse_cycles(jobs);
+    held_cycles_refuse(jobs);
     for (size_t i = 0; i < jobs->count; i++)
         decide_about(jobs, jobs->by_age[i], now);
     dependencies_end(jobs->dependencies);

@@ -68,7 +68,7 @@ struct pass {
 };
 
 /* resubmit.c: add a job to those that something may be done with. */
-void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops);
+void resubmit_pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops);
 
 /* held_act.c: look at held/; write down what was found and end the waiting of jobs for which there is
  * no hope.  Those that go on are added to the pass with what to do. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/names.h"
+#include "spool/jobs.h"
 #include "spool/record.h"
 #include "stages/guard.h"
 #include "stages/shared/diagnosis.h"
@@ -78,7 +79,7 @@ static void read_candidate(struct search *search, struct candidate *candidate)
     struct job_place place = candidate->place;
     int job = job_open(search->spool, &place);
     /* It may have moved since. */
-    if (job < 0 && !job_find(search->spool, text_of(candidate->place.id), &place, NULL))
+    if (job < 0 && !jobs_find(search->spool, text_of(candidate->place.id), &place, NULL))
         job = job_open(search->spool, &place);
     if (job >= 0 && record_read(job, arena, &record, NULL) == 0 && record.name.length) {
         candidate->uid = record.uid;
@@ -170,8 +171,8 @@ static int walk(struct search *search, struct named_job *named, size_t count, in
     int result = 0;
     for (size_t i = 0; i < ARRAY_COUNT(order); i++)
         if (jobs_walk(search->spool, order[i], collect, search))
-            return error_errno(error, "%s/ could not be read", state_name(order[i]));
-    if (days_list(search->spool, &days, &day_count))
+            return error_errno(error, "%s/ could not be read", spool_state_name(order[i]));
+    if (jobs_list_days(search->spool, &days, &day_count))
         return error_errno(error, "done/ could not be read");
     clock_date(since, first);
     for (size_t i = 0; i < day_count && !result; i++) {

@@ -9,6 +9,7 @@
  *
  * The same code serves the stage and `dlspool resubmit`; a lock keeps two passes apart.
  */
+#include "spool/jobs.h"
 #include "stages/resubmit/inside.h"
 
 #include <errno.h>
@@ -47,7 +48,7 @@ static void remember(struct waiting *waiting, const struct job_record *record)
              failure->settings.length ? failure->settings.data : "");
 }
 
-void pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops)
+void resubmit_pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops)
 {
     pass->candidates =
         memory_grow(pass->candidates, pass->count, &pass->capacity, sizeof(*pass->candidates));
@@ -170,14 +171,14 @@ static int look_at_job(void *context, const struct job_place *place)
     struct pass *pass = context;
     struct waiting *waiting = know_job(pass->resubmitter, place);
     if (waiting && waiting->when != RETRY_NEVER)
-        pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
+        resubmit_pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
     else if (waiting) {
         char path[ID_SIZE + 16];
         struct stat status;
         snprintf(path, sizeof(path), "%s/retry", place->id);
         if (!sys.fstatat(pass->resubmitter->stage.spool.states[STATE_FAILED], path, &status,
                          AT_SYMLINK_NOFOLLOW))
-            pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
+            resubmit_pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
     }
     return 0;
 }
@@ -380,7 +381,7 @@ const struct stage_operations resubmit_stage = {
     .close = resubmit_close,
 };
 
-int resubmit_once(const char *directory, struct error *error)
+int stage_resubmit_once(const char *directory, struct error *error)
 {
     log_name("resubmit");
     struct stage *stage = resubmit_open(directory, error);

@@ -22,6 +22,7 @@
 #include "base/system.h"
 #include "renderer/host.h"
 #include "renderer/repository.h"
+#include "spool/file.h"
 
 enum { PATIENCE = 10000, NOBODY = 65534 }; /* milliseconds */
 extern const unsigned char host_script_bytes[];
@@ -172,7 +173,7 @@ int ask_host(const struct spool *spool, const struct settings *settings, struct 
         buffer_clear(&answer);
         buffer_printf(&answer, "%s", nothing_but_any);
     }
-    int result = job_file_renew(spool->root, host_file, buffer_text(&answer), 0644, error);
+    int result = spool_file_renew(spool->root, host_file, buffer_text(&answer), 0644, error);
     buffer_free(&answer);
     buffer_free(&path);
     return result;

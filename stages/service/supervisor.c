@@ -360,7 +360,7 @@ static void stand_back(struct supervisor *supervisor, const struct error *error)
     }
 }
 
-int supervise(const char *directory, bool drain, struct error *error)
+int supervisor_run(const char *directory, bool drain, struct error *error)
 {
     struct supervisor supervisor = {
         .directory = directory, .lease = {.lock = -1, .file = -1}, .signals = -1};

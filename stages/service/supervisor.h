@@ -12,6 +12,6 @@
 
 /* Serve until told to stop (SIGTERM, SIGINT), or, with `drain`, until nothing is left to do.
  * 0, or -1 and a sentence. */
-int supervise(const char *directory, bool drain, struct error *error);
+int supervisor_run(const char *directory, bool drain, struct error *error);
 
 #endif

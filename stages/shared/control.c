@@ -41,7 +41,8 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
     if (place->state == STATE_DONE)
         error_set(error, "%s has finished already (done/%s)", place->id, place->date);
     else if (!(verbs[verb].states & 1u << place->state))
-        error_set(error, "%s is in %s/; %s", place->id, state_name(place->state), verbs[verb].rule);
+        error_set(error, "%s is in %s/; %s", place->id, spool_state_name(place->state),
+                  verbs[verb].rule);
     else if (record && verb == CONTROL_RETRY && !record->request_file.length)
         error_set(error, "%s was not made from a job file; submit one", place->id);
     else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
@@ -72,7 +73,7 @@ bool control_applies(void *context, const struct job_place *place, const struct 
     if (question->verb != CONTROL_HOLD && question->verb != CONTROL_RELEASE)
         return true;
     int job = job_open(question->spool, place);
-    bool held = job >= 0 && control_pending(job, CONTROL_HOLD, &request) != 0;
+    bool held = job >= 0 && control_file_pending(job, CONTROL_HOLD, &request) != 0;
     bool partly = job >= 0 && (held || hold_tasks_any(job));
     if (job >= 0)
         sys.close(job);
@@ -92,7 +93,7 @@ static int open_job(const struct stage *stage, const struct control *control, ui
                                     .context = &question};
     for (int tries = 0; tries < MOST_MOVES; tries++) {
         struct meant meant;
-        int found = job_meant(&meaning, &meant, error);
+        int found = meant_job(&meaning, &meant, error);
         if (found)
             return found;
         *place = meant.places[0];
@@ -140,7 +141,7 @@ static int check_request(const struct asking *asking, struct error *error)
 static int weigh_hold(const struct asking *asking, struct error *error)
 {
     struct control_request hold;
-    int held = control_pending(asking->job, CONTROL_HOLD, &hold);
+    int held = control_file_pending(asking->job, CONTROL_HOLD, &hold);
     if (held < 0)
         return error_set(error, "%s: whether it is held is unknown at the moment",
                          asking->place->id);
@@ -183,7 +184,7 @@ static int hold_the_others(const struct asking *asking, struct error *error)
 {
     struct control_request holder;
     struct held_tasks held;
-    if (control_pending(asking->job, CONTROL_HOLD, &holder) <= 0)
+    if (control_file_pending(asking->job, CONTROL_HOLD, &holder) <= 0)
         return 0;
     if (hold_tasks_pending(asking->job, asking->arena, &held) < 0)
         return error_set(error, "%s: which tasks are held is unknown at the moment",
@@ -192,7 +193,7 @@ static int hold_the_others(const struct asking *asking, struct error *error)
     struct text others =
         sweep_without(asking->arena, sweep_waiting(asking->arena, asking->record), out);
     int result = others.length ? hold_tasks_add(asking->job, others, &holder, error) : 0;
-    return result ? result : control_clear(asking->job, CONTROL_HOLD, error);
+    return result ? result : control_file_clear(asking->job, CONTROL_HOLD, error);
 }
 
 /* Nothing else brings a job that has failed for good to the tasks that were held meanwhile.  One that was
@@ -267,8 +268,8 @@ static int decide_request(const struct asking *asking, int64_t now, struct error
         if (weight != 1)
             return weight == 2 ? 1 : weight;
     }
-    return control_write(asking->job, asking->verb, text_of(asking->asker.name), asking->asker.uid,
-                         now, error);
+    return control_file_write(asking->job, asking->verb, text_of(asking->asker.name),
+                              asking->asker.uid, now, error);
 }
 
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
@@ -293,7 +294,7 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
     if (!result)
         result = decide_request(&asking, now, error);
     if (!result)
-        job_ring(&stage->spool, &place);
+        job_notify(&stage->spool, &place);
     arena_free(arena);
     sys.close(asking.job);
     return result;

@@ -13,6 +13,7 @@
 #define STAGES_SHARED_CONTROL_H
 
 #include "request/description.h"
+#include "spool/job.h"
 #include "stages/shared/control_file.h"
 #include "stages/stage.h"
 

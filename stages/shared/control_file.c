@@ -8,11 +8,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { WISH_LIMIT = 16 * 1024 }; /* bytes */
 
-int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
-                  struct error *error)
+int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
+                       struct error *error)
 {
     struct buffer lines = {0};
     eventlog_start(&lines, now, request_control_name(verb));
@@ -20,16 +21,17 @@ int control_write(int job, enum control_verb verb, struct text by, uid_t uid, in
     eventlog_add_number(&lines, "uid", uid);
     eventlog_end(&lines);
     int result =
-        job_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
+        spool_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
     if (!result)
         result = eventlog_append(job, buffer_text(&lines), error);
     if (!result && (verb == CONTROL_HOLD || verb == CONTROL_RELEASE))
-        result = control_clear(job, verb == CONTROL_HOLD ? CONTROL_RELEASE : CONTROL_HOLD, error);
+        result =
+            control_file_clear(job, verb == CONTROL_HOLD ? CONTROL_RELEASE : CONTROL_HOLD, error);
     buffer_free(&lines);
     return result;
 }
 
-int control_pending(int job, enum control_verb verb, struct control_request *request)
+int control_file_pending(int job, enum control_verb verb, struct control_request *request)
 {
     struct buffer bytes = {0};
     struct event event;
@@ -48,10 +50,10 @@ int control_pending(int job, enum control_verb verb, struct control_request *req
     struct text rest = buffer_text(&bytes);
     if (eventlog_next(&rest, &event)) {
         struct arena *arena = arena_new();
-        struct text by = event_get(arena, &event, "by");
+        struct text by = eventlog_get(arena, &event, "by");
         snprintf(request->by, sizeof(request->by), "%.*s", (int)by.length,
                  by.length ? by.data : "");
-        request->uid = (uid_t)event_get_number(&event, "uid", -1);
+        request->uid = (uid_t)eventlog_get_number(&event, "uid", -1);
         request->when = event.time;
         arena_free(arena);
     }
@@ -59,7 +61,7 @@ int control_pending(int job, enum control_verb verb, struct control_request *req
     return 1;
 }
 
-int control_clear(int job, enum control_verb verb, struct error *error)
+int control_file_clear(int job, enum control_verb verb, struct error *error)
 {
     if (sys.unlinkat(job, request_control_name(verb), 0) && errno != ENOENT)
         return error_errno(error, "%s could not be removed", request_control_name(verb));

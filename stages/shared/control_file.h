@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "request/control.h"
 #include "request/description.h"
 
 struct control_request {
@@ -20,13 +21,13 @@ struct control_request {
 };
 
 /* Write a request into a job's directory, and the event into its log. */
-int control_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
-                  struct error *error);
+int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
+                       struct error *error);
 
 /* Is there a request of that verb in the job's directory?  1 yes; 0 no; -1 when it cannot be told just
  * now, and nothing must be decided that depends on it.  A damaged one counts, by "somebody". */
-int control_pending(int job, enum control_verb verb, struct control_request *request);
+int control_file_pending(int job, enum control_verb verb, struct control_request *request);
 /* Remove it, once it was granted. */
-int control_clear(int job, enum control_verb verb, struct error *error);
+int control_file_clear(int job, enum control_verb verb, struct error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "executors/registry/registry.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/shared/control_file.h"
 #include "stages/shared/hold_tasks.h"
 
@@ -40,7 +41,7 @@ static bool allow_by_held(enum control_verb verb, const struct job_place *place,
         result = sweep_check_retry(record, held.tasks, place->id, tasks, error);
     else if (verb == CONTROL_HOLD)
         result = sweep_check_hold(record, held.tasks, place->id, tasks, error);
-    else if (control_pending(job, CONTROL_HOLD, &whole) > 0)
+    else if (control_file_pending(job, CONTROL_HOLD, &whole) > 0)
         result = sweep_check_release(sweep_waiting(arena, record), place->id, tasks, error);
     else
         result = sweep_check_release(held.tasks, place->id, tasks, error);
@@ -103,7 +104,7 @@ int control_tasks_write(int job, enum control_verb verb, struct text tasks, stru
         error_set(error,
                   "too many tasks were asked for one by one; name several at once, as in 0-99");
     else
-        result = job_file_replace(job, file_of(verb), buffer_text(&all), 0644, error);
+        result = spool_file_replace(job, file_of(verb), buffer_text(&all), 0644, error);
     if (!result)
         result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
@@ -117,7 +118,8 @@ static bool take_lines(struct text rest, struct arena *arena, struct task_reques
     struct event event;
     bool all = true;
     while (eventlog_next(&rest, &event)) {
-        struct text by = event_get(arena, &event, "by"), tasks = event_get(arena, &event, "array");
+        struct text by = eventlog_get(arena, &event, "by"),
+                    tasks = eventlog_get(arena, &event, "array");
         request->several = request->several || (request->by[0] && !text_is(by, request->by));
         snprintf(request->by, sizeof(request->by), "%.*s", (int)by.length,
                  by.length ? by.data : "");

@@ -8,9 +8,10 @@
 #ifndef STAGES_SHARED_CONTROL_TASKS_H
 #define STAGES_SHARED_CONTROL_TASKS_H
 
+#include "request/control.h"
 #include "request/description.h"
+#include "spool/job.h"
 #include "spool/record.h"
-#include "spool/spool.h"
 #include "stages/shared/sweep.h"
 
 /* May that be asked of these tasks of the job, whose directory is `job`, by anybody?  False and a sentence

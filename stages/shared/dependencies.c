@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/names.h"
+#include "spool/jobs.h"
 #include "spool/record.h"
 #include "stages/guard.h"
 
@@ -117,7 +118,7 @@ static bool look(const struct spool *spool, struct text id, struct known *known,
             known->dependency.kind = place.state == STATE_HELD ? DEPENDENCY_HELD : DEPENDENCY_ON;
         return true;
     }
-    int found = job_find_done(spool, id, &place);
+    int found = jobs_find_done(spool, id, &place);
     *sure = *sure && found >= 0;
     if (found > 0)
         known->dependency.kind = DEPENDENCY_DONE;

@@ -135,20 +135,20 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
     id_make(name, token, aside.id);
     snprintf(path, sizeof(path), "%s%s%s", wrong->date, wrong->date[0] ? "/" : "", wrong->id);
     if (file_rename(spool->states[wrong->state], path, spool->states[STATE_FAILED], aside.id))
-        return error_errno(error, "%s could not be moved to failed/%s", place_text(wrong, from),
+        return error_errno(error, "%s could not be moved to failed/%s", job_place_text(wrong, from),
                            aside.id);
     int job = job_open(spool, &aside);
     if (job < 0)
         return error_errno(error, "failed/%s could not be opened", aside.id);
-    snprintf(from, sizeof(from), "%s", state_name(wrong->state));
-    int result =
-        explain(job, aside.id, from, place_text(right, buffer), right->state == STATE_DONE, error);
+    snprintf(from, sizeof(from), "%s", spool_state_name(wrong->state));
+    int result = explain(job, aside.id, from, job_place_text(right, buffer),
+                         right->state == STATE_DONE, error);
     sys.close(job);
     if (!result)
         result = spool_sync(spool, error);
     log_warn(
         "%s: is in two directories, %s/ and %s/; the copy in %s/ is moved to failed/%s (quarantined)",
-        right->id, from, state_name(right->state), from, aside.id);
+        right->id, from, spool_state_name(right->state), from, aside.id);
     return result;
 }
 

@@ -14,6 +14,7 @@
 #ifndef STAGES_SHARED_DUPLICATE_H
 #define STAGES_SHARED_DUPLICATE_H
 
+#include "spool/job.h"
 #include "stages/stage.h"
 
 /* Is the job at `place` somewhere else, too?  Then one of the two is set aside.  True when it was

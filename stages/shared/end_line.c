@@ -19,7 +19,7 @@ enum { WHY_LIMIT = 1 << 20, SENTENCE_LIMIT = 400 }; /* bytes */
 static int64_t time_of(struct arena *arena, const struct event *event)
 {
     int64_t at;
-    struct text written = event_get(arena, event, "at");
+    struct text written = eventlog_get(arena, event, "at");
     return written.length && clock_parse(written, &at) == 0 ? at : event->time;
 }
 
@@ -104,7 +104,7 @@ void end_line_say(int job, const char *id, enum state state)
     int64_t duration = elapsed(arena, job);
     if (readable)
         eventlog_add(&line, "owner", record.owner);
-    buffer_printf(&line, " state=%s", state_name(state));
+    buffer_printf(&line, " state=%s", spool_state_name(state));
     if (readable && failed && record.failed)
         add_failure(&line, &record.failure);
     if (duration >= 0)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/shared/quarantine.h"
 #include "stages/shared/diagnosis.h"
 
@@ -64,7 +65,7 @@ static int explain(int job, const struct job_place *place, int care, struct exec
     if (!result && there && end_at_executor(executor, &record, error))
         result = 1;
     if (!result && made)
-        job_file_damaged(job, "job.yaml");
+        spool_file_damaged(job, "job.yaml");
     if (!result && diagnosis_write(diagnosis, job, &record, false, clock_now(), error))
         result = 1;
     arena_free(arena);
@@ -81,7 +82,7 @@ static int explain_unread(int job, const struct diagnosis *diagnosis, struct err
     eventlog_add_string(&line, "class", diagnosis->class);
     eventlog_add_string(&line, "why", diagnosis->sentence);
     eventlog_end(&line);
-    job_file_damaged(job, "job.yaml");
+    spool_file_damaged(job, "job.yaml");
     int result = why_write(job, &why, error) || eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
     return result ? 1 : 0;
@@ -135,7 +136,7 @@ static bool runs_elsewhere(const struct stage *stage, const struct job_place *pl
     if (!result) {
         struct arena *arena = arena_new();
         eventlog_fold(buffer_text(&log), &fold);
-        struct text host = event_get(arena, &fold.submitted, "host");
+        struct text host = eventlog_get(arena, &fold.submitted, "host");
         result = host.length && !text_is(host, stage->host);
         arena_free(arena);
     }
@@ -159,7 +160,7 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
     if (tries >= (place->state == STATE_SUBMITTED ? READ_NOTHING : TOUCH_NOTHING)) {
         log_warn("%s: %s ends over it even while quarantining it; it is skipped until it leaves "
                  "%s/ or dlspool is restarted",
-                 place->id, stage->name, state_name(place->state));
+                 place->id, stage->name, spool_state_name(place->state));
         guard_shun(guard, place->id);
         return true;
     }

@@ -16,6 +16,7 @@
 #ifndef STAGES_SHARED_GIVE_UP_H
 #define STAGES_SHARED_GIVE_UP_H
 
+#include "spool/job.h"
 #include "stages/guard.h"
 #include "stages/stage.h"
 

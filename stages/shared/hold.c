@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "request/after.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "spool/why.h"
 #include "stages/shared/control_tasks.h"
 
@@ -18,7 +20,7 @@ static const char *wanted(struct text condition)
     static const char *const words[] = {
         [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
     enum condition known;
-    return condition_find(condition, &known) ? words[known] : "must finish";
+    return after_condition_find(condition, &known) ? words[known] : "must finish";
 }
 
 static void add_text(struct buffer *out, struct text text)
@@ -126,7 +128,7 @@ void hold_explain(struct buffer *why, const struct hold_view *view)
     buffer_free(&next);
 }
 
-int hold_tasks_keep(int job, const struct job_record *record, struct arena *arena,
+int hold_keep_tasks(int job, const struct job_record *record, struct arena *arena,
                     struct held_tasks *held)
 {
     struct sweep_choice choice;
@@ -142,7 +144,7 @@ int hold_tasks_keep(int job, const struct job_record *record, struct arena *aren
 int hold_is_due(int job, const struct job_record *record, bool *held,
                 struct control_request *request)
 {
-    int pending = control_pending(job, CONTROL_HOLD, request);
+    int pending = control_file_pending(job, CONTROL_HOLD, request);
     *held = pending > 0;
     if (pending < 0)
         return -1;
@@ -170,7 +172,7 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     struct held_tasks tasks;
     bool held;
     int result = hold_is_due(job, record, &held, &request);
-    int kept = result < 0 || held ? 0 : hold_tasks_keep(job, record, arena, &tasks);
+    int kept = result < 0 || held ? 0 : hold_keep_tasks(job, record, arena, &tasks);
     if (result < 0 || kept < 0) {
         result = -1;
         error_set(error, "whether the job is held is unknown at the moment");
@@ -185,7 +187,7 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     record->held = now;
     result = (create ? record_create : record_replace)(job, record, error);
     if (!result)
-        result = job_file_replace(job, "why", buffer_text(&why), 0644, error);
+        result = spool_file_replace(job, "why", buffer_text(&why), 0644, error);
     if (!result)
         result = note_held(job, record, view.count && !view.request, error);
 done:

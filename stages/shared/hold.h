@@ -34,7 +34,7 @@ void hold_explain(struct buffer *why, const struct hold_view *view);
 
 /* Does the array wait because of tasks that are held, with nothing else to run?  1 yes, and who holds which; 0
  * no; -1 when that cannot be told now. */
-int hold_tasks_keep(int job, const struct job_record *record, struct arena *arena,
+int hold_keep_tasks(int job, const struct job_record *record, struct arena *arena,
                     struct held_tasks *held);
 
 /* Is the job to wait in held/ before it may go to rendered/?  1 yes, and *held tells whether somebody

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "spool/eventlog.h"
+#include "spool/file.h"
 #include "stages/shared/sweep.h"
 
 enum { TASKS_LIMIT = 8 * 1024 }; /* bytes of the file */
@@ -22,9 +23,9 @@ static int read_file(int job, struct buffer *bytes, struct error *error)
 
 static struct control_request request_of(struct arena *arena, const struct event *event)
 {
-    struct control_request request = {.uid = (uid_t)event_get_number(event, "uid", -1),
+    struct control_request request = {.uid = (uid_t)eventlog_get_number(event, "uid", -1),
                                       .when = event->time};
-    struct text by = event_get(arena, event, "by");
+    struct text by = eventlog_get(arena, event, "by");
     snprintf(request.by, sizeof(request.by), "%.*s", (int)by.length, by.length ? by.data : "");
     return request;
 }
@@ -38,7 +39,7 @@ int hold_tasks_pending(int job, struct arena *arena, struct held_tasks *held)
     struct text rest = buffer_text(&bytes);
     while (result > 0 && eventlog_next(&rest, &event)) {
         held->request = request_of(arena, &event);
-        held->tasks = sweep_join(arena, held->tasks, event_get(arena, &event, "array"));
+        held->tasks = sweep_join(arena, held->tasks, eventlog_get(arena, &event, "array"));
     }
     buffer_free(&bytes);
     return result > 0 ? held->tasks.length > 0 : result;
@@ -73,7 +74,7 @@ int hold_tasks_add(int job, struct text tasks, const struct control_request *by,
         error_set(error, "too many tasks were held one by one; name several at once, as in 0-99");
         result = 1;
     } else if (result >= 0) {
-        result = job_file_replace(job, file_name, buffer_text(&all), 0644, error) ||
+        result = spool_file_replace(job, file_name, buffer_text(&all), 0644, error) ||
                          eventlog_append(job, buffer_text(&line), error)
                      ? -1
                      : 0;
@@ -91,7 +92,7 @@ static int keep_others(struct arena *arena, struct text lines, struct text tasks
     struct event event;
     while (eventlog_next(&lines, &event)) {
         struct control_request holder = request_of(arena, &event);
-        struct text held = event_get(arena, &event, "array");
+        struct text held = eventlog_get(arena, &event, "array");
         struct text let_go = tasks.length ? sweep_common(arena, held, tasks) : held;
         struct text stay = sweep_without(arena, held, let_go);
         if (let_go.length && holder.uid != releaser->owner && !releaser->administrator) {
@@ -115,7 +116,7 @@ int hold_tasks_release(int job, struct text tasks, const struct releaser *releas
     if (result > 0)
         result = keep_others(arena, buffer_text(&lines), tasks, releaser, &kept, error);
     if (!result && kept.length)
-        result = job_file_replace(job, file_name, buffer_text(&kept), 0644, error);
+        result = spool_file_replace(job, file_name, buffer_text(&kept), 0644, error);
     else if (!result && lines.length && sys.unlinkat(job, file_name, 0) && errno != ENOENT)
         result = error_errno(error, "%s could not be removed", file_name);
     buffer_free(&lines);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "spool/file.h"
 #include "spool/spool.h"
 
 enum { OUTPUT_MODE = 0755 };
@@ -36,7 +37,7 @@ int output_open(int job, gid_t gid, struct error *error)
     int output = open_directory(job);
     if (output < 0 && (errno == ENOTDIR || errno == ELOOP)) {
         /* What is in its way is kept under another name: no end waits for it. */
-        if (!job_file_damaged(job, "output") && !sys.mkdirat(job, "output", OUTPUT_MODE))
+        if (!spool_file_damaged(job, "output") && !sys.mkdirat(job, "output", OUTPUT_MODE))
             output = open_directory(job);
     }
     if (output < 0)

@@ -12,10 +12,10 @@ static void read_accepted(struct text log, struct arena *arena, struct job_recor
     while (eventlog_next(&log, &event)) {
         if (!text_is(event.name, "accepted"))
             continue;
-        struct text source = event_get(arena, &event, "file");
-        struct text owner = event_get(arena, &event, "owner");
-        int64_t uid = event_get_number(&event, "uid", -1);
-        /* event_get() may answer with a part of the log, which goes away. */
+        struct text source = eventlog_get(arena, &event, "file");
+        struct text owner = eventlog_get(arena, &event, "owner");
+        int64_t uid = eventlog_get_number(&event, "uid", -1);
+        /* eventlog_get() may answer with a part of the log, which goes away. */
         if (utf8_valid(source))
             record->source = arena_text(arena, source.data, source.length);
         if (utf8_valid(owner))
@@ -44,7 +44,7 @@ bool quarantine_recover(int job, const char *id, struct arena *arena, struct job
     }
     buffer_free(&log);
     record->attempt = fold.attempt;
-    if (progress_read(job, &progress, NULL) == 0 && progress.attempt > record->attempt)
+    if (progress_file_read(job, &progress, NULL) == 0 && progress.attempt > record->attempt)
         record->attempt = progress.attempt;
     bool known = record->attempt > 0;
     if (!known)

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { WISH_LIMIT = 1024 }; /* bytes */
 
@@ -28,7 +29,7 @@ int resize_write(int job, const struct job_record *record, const struct resize_r
     /* The log first: a request that is granted has its line. */
     int result = eventlog_append(job, buffer_text(&line), error);
     if (!result)
-        result = job_file_replace(job, file_name, buffer_text(&line), 0644, error);
+        result = spool_file_replace(job, file_name, buffer_text(&line), 0644, error);
     buffer_free(&line);
     return result;
 }
@@ -37,11 +38,11 @@ int resize_write(int job, const struct job_record *record, const struct resize_r
 static bool read_request(const struct event *event, struct resize_request *request)
 {
     struct arena *arena = arena_new();
-    struct text reason = event_get(arena, event, "reason");
-    int64_t generation = event_get_number(event, "generation", -1);
+    struct text reason = eventlog_get(arena, event, "reason");
+    int64_t generation = eventlog_get_number(event, "generation", -1);
     *request = (struct resize_request){.generation = (int)generation,
-                                       .from = event_get_number(event, "from", -1),
-                                       .to = event_get_number(event, "to", -1),
+                                       .from = eventlog_get_number(event, "from", -1),
+                                       .to = eventlog_get_number(event, "to", -1),
                                        .when = event->time};
     snprintf(request->reason, sizeof(request->reason), "%.*s", (int)reason.length,
              reason.length ? reason.data : "");
@@ -81,7 +82,7 @@ int resize_clear(int job, struct error *error)
     if (!sys.unlinkat(job, file_name, 0) || errno == ENOENT)
         return 0;
     /* A directory has its name. */
-    if ((errno == EISDIR || errno == EPERM) && !job_file_damaged(job, file_name))
+    if ((errno == EISDIR || errno == EPERM) && !spool_file_damaged(job, file_name))
         return 0;
     return error_errno(error, "%s could not be removed", file_name);
 }

@@ -20,7 +20,7 @@
 enum { MANIFEST_LIMIT = 16 << 20 };        /* bytes */
 static const int64_t declined_rest = 1000; /* milliseconds, at least */
 
-void item_close(struct item *item)
+void handover_close(struct item *item)
 {
     if (item->job >= 0)
         sys.close(item->job);
@@ -112,7 +112,7 @@ static bool read_history(int job, struct eventlog_fold *fold)
     return result;
 }
 
-bool item_is_unsettled(int job)
+bool handover_is_unsettled(int job)
 {
     struct eventlog_fold fold;
     return !read_history(job, &fold) || (fold.intent && !fold.failed);
@@ -142,7 +142,7 @@ static bool renew_manifest(struct submitter *submitter, struct item *item, struc
     struct error problem;
     int number = errno;
     bool torn = number == EBADMSG && item->record.sizes.kind != SIZE_FIXED &&
-                !item_is_unsettled(item->job) && !stage_is_fenced(&submitter->stage);
+                !handover_is_unsettled(item->job) && !stage_is_fenced(&submitter->stage);
     memcpy(job.id, item->place.id, sizeof(job.id));
     if (torn && rerender_jobs(&submitter->stage, &job, 1, &problem) == 0 && job.done)
         return record_read(item->job, submitter->arena, &item->record, error) == 0 &&
@@ -180,14 +180,14 @@ static int is_to_be_held(struct submitter *submitter, const struct item *item)
 {
     struct control_request hold;
     struct held_tasks tasks;
-    int held = control_pending(item->job, CONTROL_HOLD, &hold);
+    int held = control_file_pending(item->job, CONTROL_HOLD, &hold);
     if (held || !item->record.array.length)
         return held;
     held = hold_tasks_pending(item->job, submitter->arena, &tasks);
     return held < 0 ? held : sweep_is_outdated(submitter->arena, &item->record, tasks.tasks);
 }
 
-bool item_look(struct submitter *submitter, struct item *item, const char *id)
+bool handover_look(struct submitter *submitter, struct item *item, const char *id)
 {
     struct error error;
     struct control_request kill;
@@ -210,7 +210,7 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
     }
     bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
     if (duplicate_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
-        item_close(item);
+        handover_close(item);
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
         guard_leave(submitter->guard);
@@ -219,10 +219,10 @@ bool item_look(struct submitter *submitter, struct item *item, const char *id)
     if (!readable || !has_own_record(item, &error) ||
         (read_manifest(item, &error) && !renew_manifest(submitter, item, &error))) {
         judge_unreadable(submitter, item, readable, &error);
-    } else if ((killed = control_pending(item->job, CONTROL_KILL, &kill)) < 0 ||
+    } else if ((killed = control_file_pending(item->job, CONTROL_KILL, &kill)) < 0 ||
                (held = is_to_be_held(submitter, item)) < 0) {
         item->fate = ITEM_KEEP;
-    } else if ((killed || held) && !item_is_unsettled(item->job)) {
+    } else if ((killed || held) && !handover_is_unsettled(item->job)) {
         item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
         if (killed)
             diagnosis_killed(&item->diagnosis, item->place.id, kill.by, kill.when);
@@ -246,7 +246,7 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
                                            .gid = item->record.gid,
                                            .time_limit = item->record.time_limit,
                                            .manifest = buffer_text(&item->manifest),
-                                           .repeated = item_is_unsettled(item->job),
+                                           .repeated = handover_is_unsettled(item->job),
                                            .gpu_type = item->record.gpu_type,
                                            .owner = item->record.owner,
                                            .request_sha256 = item->record.request_sha256,
@@ -257,19 +257,19 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
         log_warn("%s: %s", item->place.id, error.text);
 }
 
-void item_prepare(struct submitter *submitter, struct item *item)
+void handover_prepare(struct submitter *submitter, struct item *item)
 {
     if (item->fate == ITEM_SUBMIT && has_room(submitter, item))
         prepare_submission(submitter, item);
 }
 
-bool item_open_asked(struct submitter *submitter, struct item *item, const char *id)
+bool handover_open_asked(struct submitter *submitter, struct item *item, const char *id)
 {
-    if (!item_look(submitter, item, id))
+    if (!handover_look(submitter, item, id))
         return false;
     if (item->fate == ITEM_FAIL || item->fate == ITEM_HOLD)
         return true;
-    item_close(item);
+    handover_close(item);
     return false;
 }
 
@@ -365,7 +365,7 @@ static void note_outcome(struct submitter *submitter, struct item *item)
         log_warn("%s: %s", item->place.id, error.text);
 }
 
-void item_note_outcome(struct submitter *submitter, struct item *item)
+void handover_note_outcome(struct submitter *submitter, struct item *item)
 {
     struct guard_before before;
     if (item->fate == ITEM_KEEP)
@@ -385,7 +385,7 @@ static void say_end(struct submitter *submitter, const struct item *item)
     guard_return(submitter->guard, &before);
 }
 
-void items_move(struct submitter *submitter, size_t count)
+void handover_move(struct submitter *submitter, size_t count)
 {
     struct spool *spool = &submitter->stage.spool;
     struct error error;

@@ -102,7 +102,7 @@ static struct text list_wanted(const struct taking *taking, struct arena *arena)
     return result;
 }
 
-size_t take_in_order(struct submitter *submitter)
+size_t in_order_take(struct submitter *submitter)
 {
     struct taking *taking = memory_allocate(sizeof(*taking));
     struct queue_job job;
@@ -120,13 +120,13 @@ size_t take_in_order(struct submitter *submitter)
             stay(taking, &job);
             continue;
         }
-        if (!item_look(submitter, item, job.id))
+        if (!handover_look(submitter, item, job.id))
             continue;
         if (starts(taking, &job, item)) {
-            item_prepare(submitter, item);
+            handover_prepare(submitter, item);
             count++;
         } else {
-            item_close(item);
+            handover_close(item);
         }
         guard_leave(submitter->guard);
     }

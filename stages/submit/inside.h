@@ -7,6 +7,7 @@
 #define STAGES_SUBMIT_INSIDE_H
 
 #include "base/names.h"
+#include "spool/job.h"
 #include "stages/guard.h"
 #include "stages/planning/backfill.h"
 #include "stages/planning/planning.h"
@@ -64,28 +65,28 @@ struct submitter {
 
 /* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  False when there is nothing to
  * do for it. */
-bool item_look(struct submitter *submitter, struct item *item, const char *id);
+bool handover_look(struct submitter *submitter, struct item *item, const char *id);
 /* If it must be submitted: fill in its submission, with its intent noted but not yet durable; or let it
  * wait for a limit. */
-void item_prepare(struct submitter *submitter, struct item *item);
+void handover_prepare(struct submitter *submitter, struct item *item);
 /* May the executor have the job of that directory already?  An intent was noted, and not that nothing came
  * of it.  One that was accepted and is still here was left behind by a crash before it was moved. */
-bool item_is_unsettled(int job);
+bool handover_is_unsettled(int job);
 /* Only open it when somebody has asked for it to be killed or held, and that can be done; or when it
  * is damaged.  False when there is nothing of that. */
-bool item_open_asked(struct submitter *submitter, struct item *item, const char *id);
-void item_close(struct item *item);
+bool handover_open_asked(struct submitter *submitter, struct item *item, const char *id);
+void handover_close(struct item *item);
 
 /* Fill a batch where the executor starts what there is room for.  How many. */
-size_t take_in_order(struct submitter *submitter);
+size_t in_order_take(struct submitter *submitter);
 
 /* How many jobs to take together now. */
 size_t submit_window(const struct submitter *submitter);
 
 /* Write down how a submission went, or why there was none. */
-void item_note_outcome(struct submitter *submitter, struct item *item);
+void handover_note_outcome(struct submitter *submitter, struct item *item);
 
 /* Move the first `count` items to where their fates send them.  What was noted must be durable. */
-void items_move(struct submitter *submitter, size_t count);
+void handover_move(struct submitter *submitter, size_t count);
 
 #endif

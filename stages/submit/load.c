@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/names.h"
+#include "spool/jobs.h"
 #include "stages/guard.h"
 
 enum { MOST_COUNTED = 1 << 20, MANIFEST_LIMIT = 16 << 20 }; /* jobs; bytes */

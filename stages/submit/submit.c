@@ -84,12 +84,12 @@ static size_t take_items(struct submitter *submitter)
         return 0;
     }
     if (submitter->backfill && !planning_is_on(submitter->planning))
-        return take_in_order(submitter);
+        return in_order_take(submitter);
     while (count < submit_window(submitter) && take_next(submitter, id)) {
         struct item *item = &submitter->items[count];
-        if (!item_look(submitter, item, id))
+        if (!handover_look(submitter, item, id))
             continue;
-        item_prepare(submitter, item);
+        handover_prepare(submitter, item);
         if (planning_is_on(submitter->planning))
             item->submission.gpus_wanted = planning_wanted(submitter->planning);
         guard_leave(submitter->guard);
@@ -98,7 +98,7 @@ static size_t take_items(struct submitter *submitter)
             continue;
         }
         memcpy(submitter->next, id, sizeof(id));
-        item_close(item);
+        handover_close(item);
         break;
     }
     return count;
@@ -146,18 +146,18 @@ static size_t submit_batch(struct submitter *submitter)
         submitter->executor->operations->submit(submitter->executor, batch, submissions);
     if (stage_is_fenced(stage)) {
         for (size_t i = 0; i < count; i++)
-            item_close(&submitter->items[i]);
+            handover_close(&submitter->items[i]);
         arena_reset(submitter->arena);
         guard_leave(submitter->guard);
         return 0;
     }
     for (size_t i = 0; i < count; i++)
-        item_note_outcome(submitter, &submitter->items[i]);
+        handover_note_outcome(submitter, &submitter->items[i]);
     adapt_window(submitter, count);
     if (spool_sync(&stage->spool, &error))
         log_warn("%s; the outcomes are written again", error.text);
     else
-        items_move(submitter, count);
+        handover_move(submitter, count);
 
     for (size_t i = 0; i < count; i++) {
         struct item *item = &submitter->items[i];
@@ -169,7 +169,7 @@ static size_t submit_batch(struct submitter *submitter)
         if (submitter->load && item->fate != ITEM_KEEP)
             load_release(submitter->load, item->place.id, item->fate == ITEM_SUBMIT);
         guard_passed(submitter->guard, item->place.id);
-        item_close(item);
+        handover_close(item);
     }
     arena_reset(submitter->arena);
     guard_leave(submitter->guard);
@@ -192,14 +192,14 @@ static void grant_request(struct submitter *submitter, const char *id)
     struct error error;
     if ((!has_request(submitter, id, "kill") && !has_request(submitter, id, "hold") &&
          !has_request(submitter, id, "hold-tasks")) ||
-        stage_is_fenced(&submitter->stage) || !item_open_asked(submitter, item, id))
+        stage_is_fenced(&submitter->stage) || !handover_open_asked(submitter, item, id))
         return;
-    item_note_outcome(submitter, item);
+    handover_note_outcome(submitter, item);
     if (spool_sync(&submitter->stage.spool, &error))
         log_warn("%s", error.text);
     else
-        items_move(submitter, 1);
-    item_close(item);
+        handover_move(submitter, 1);
+    handover_close(item);
     arena_reset(submitter->arena);
 }
 
@@ -226,8 +226,8 @@ static void take_job(struct submitter *submitter, const char *id)
     /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
      * has asked for meanwhile. */
     queued.unsettled = submitter->backfill &&
-                       (!readable || item_is_unsettled(job) || has_request(submitter, id, "kill") ||
-                        has_request(submitter, id, "hold"));
+                       (!readable || handover_is_unsettled(job) ||
+                        has_request(submitter, id, "kill") || has_request(submitter, id, "hold"));
     sys.close(job);
     planning_see(submitter->planning, readable ? &record : NULL);
     queue_add(submitter->queue, &queued);

@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "spool/file.h"
+#include "spool/job.h"
 #include "stages/guard.h"
 
 enum { MOST_DECLINED = 1 << 20, WHY_LIMIT = 64 * 1024, PART = 10 };
@@ -67,7 +69,7 @@ int waits_explain(int job, enum waiting_for what, const char *reason, struct err
     why_format(&(struct why){.sentence = sentence.text, .next = next_of(what)}, &text);
     if (file_read_at(job, "why", WHY_LIMIT, &old, NULL) ||
         !text_equal(buffer_text(&old), buffer_text(&text)))
-        result = job_file_renew(job, "why", buffer_text(&text), 0644, error);
+        result = spool_file_renew(job, "why", buffer_text(&text), 0644, error);
     buffer_free(&text);
     buffer_free(&old);
     return result;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 };
 static const char file_name[] = "capacity";
@@ -35,7 +36,7 @@ static int capacity_write(const struct spool *spool, const struct capacity *capa
         eventlog_add_number(&out, "free", capacity->gpu_types[i].free);
         eventlog_end(&out);
     }
-    int result = job_file_renew(spool->root, file_name, buffer_text(&out), FILE_MODE, error);
+    int result = spool_file_renew(spool->root, file_name, buffer_text(&out), FILE_MODE, error);
     buffer_free(&out);
     return result;
 }
@@ -43,24 +44,24 @@ static int capacity_write(const struct spool *spool, const struct capacity *capa
 static void copy_text(struct arena *arena, const struct event *event, const char *key, char *buffer,
                       size_t size)
 {
-    struct text text = event_get(arena, event, key);
+    struct text text = eventlog_get(arena, event, key);
     snprintf(buffer, size, "%.*s", (int)text.length, text.length ? text.data : "");
 }
 
 static void take_whole(struct arena *arena, const struct event *event, struct capacity *capacity)
 {
-    capacity->cpus = event_get_number(event, "cpus", 0);
-    capacity->cpus_free = event_get_number(event, "cpus_free", 0);
-    capacity->memory = event_get_number(event, "memory", 0);
-    capacity->memory_free = event_get_number(event, "memory_free", 0);
-    capacity->gpus = (int)event_get_number(event, "gpus", 0);
-    capacity->gpus_free = (int)event_get_number(event, "gpus_free", 0);
-    capacity->nodes = (int)event_get_number(event, "nodes", 0);
-    capacity->nodes_ready = (int)event_get_number(event, "nodes_ready", 0);
+    capacity->cpus = eventlog_get_number(event, "cpus", 0);
+    capacity->cpus_free = eventlog_get_number(event, "cpus_free", 0);
+    capacity->memory = eventlog_get_number(event, "memory", 0);
+    capacity->memory_free = eventlog_get_number(event, "memory_free", 0);
+    capacity->gpus = (int)eventlog_get_number(event, "gpus", 0);
+    capacity->gpus_free = (int)eventlog_get_number(event, "gpus_free", 0);
+    capacity->nodes = (int)eventlog_get_number(event, "nodes", 0);
+    capacity->nodes_ready = (int)eventlog_get_number(event, "nodes_ready", 0);
     copy_text(arena, event, "note", capacity->note, sizeof(capacity->note));
 }
 
-int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t *time)
+int capacity_file_read(const struct spool *spool, struct capacity *capacity, int64_t *time)
 {
     struct buffer bytes = {0};
     struct event event;
@@ -77,8 +78,8 @@ int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t 
             } else if (text_is(event.name, "gpus") && capacity->gpu_type_count < MOST_GPU_TYPES) {
                 struct gpu_capacity *gpus = &capacity->gpu_types[capacity->gpu_type_count++];
                 copy_text(arena, &event, "type", gpus->type, sizeof(gpus->type));
-                gpus->count = (int)event_get_number(&event, "count", 0);
-                gpus->free = (int)event_get_number(&event, "free", 0);
+                gpus->count = (int)eventlog_get_number(&event, "count", 0);
+                gpus->free = (int)eventlog_get_number(&event, "free", 0);
             }
         }
         arena_free(arena);
@@ -87,7 +88,7 @@ int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t 
     return whole ? 0 : -1;
 }
 
-void capacity_note(const struct spool *spool, struct executor *executor, int64_t *next)
+void capacity_file_note(const struct spool *spool, struct executor *executor, int64_t *next)
 {
     struct capacity capacity = {0};
     struct error error;

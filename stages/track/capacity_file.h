@@ -13,10 +13,10 @@
 enum { CAPACITY_INTERVAL = 10000 }; /* milliseconds */
 
 /* -1 when there is none, or it cannot be read. */
-int capacity_read(const struct spool *spool, struct capacity *capacity, int64_t *time);
+int capacity_file_read(const struct spool *spool, struct capacity *capacity, int64_t *time);
 
 /* Ask and write if it is time: *next, of clock_elapsed(), says when it is and is set again; 0 at first.
  * What the executor does not say is not written. */
-void capacity_note(const struct spool *spool, struct executor *executor, int64_t *next);
+void capacity_file_note(const struct spool *spool, struct executor *executor, int64_t *next);
 
 #endif

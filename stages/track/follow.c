@@ -33,12 +33,12 @@ static bool open_job(struct round *round, struct tracked *tracked)
     followed->job = job_open(&round->tracker->stage.spool, &followed->place);
     if (followed->job < 0 && errno == ENOENT) {
         if (lost_look(round->tracker, tracked))
-            tracker_forget(round->tracker, tracked);
+            track_forget(round->tracker, tracked);
         return false;
     }
     if (followed->job >= 0 && tracked->orphan) {
         sys.close(followed->job);
-        tracker_forget(round->tracker, tracked); /* it has come back, and is learnt as any other */
+        track_forget(round->tracker, tracked); /* it has come back, and is learnt as any other */
         return false;
     }
     if (followed->job >= 0) {
@@ -73,7 +73,7 @@ static bool ask(struct round *round)
         struct followed *followed = &round->jobs[i];
         if (followed->fate != FATE_NONE)
             continue;
-        followed->killed = control_pending(followed->job, CONTROL_KILL, &followed->request);
+        followed->killed = control_file_pending(followed->job, CONTROL_KILL, &followed->request);
         followed->poll.ending = followed->killed != 0 || followed->tracked->stopping ||
                                 followed->tracked->preemption || fenced;
         follow_tasks_ask(tracker, followed);
@@ -171,7 +171,7 @@ static void decide(struct tracker *tracker, struct followed *followed)
 static int note_left(struct tracker *tracker, const struct followed *followed, struct error *error)
 {
     struct job_record record;
-    if (tracker_read_record(tracker, followed->job, followed->poll.id, &record, error))
+    if (track_read_record(tracker, followed->job, followed->poll.id, &record, error))
         return -1;
     if (!record.array.length || record.array_left.length)
         return 0;
@@ -251,8 +251,8 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
     if (!stage_is_fenced(&tracker->stage)) {
         follow_tasks_stop(&round);
         stop_jobs(&round);
-        follow_copy_output(&round);
-        follow_write_ends(&round);
+        follow_output_copy(&round);
+        follow_end_write(&round);
         follow_end_jobs(&round);
     }
     guard_leave(tracker->guard);

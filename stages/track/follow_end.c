@@ -65,7 +65,7 @@ static void judge_end(struct tracker *tracker, const struct followed *followed,
     struct mask *mask = learn_secrets(tracker, followed->job);
     struct circumstances masked = *circumstances;
     masked.mask = mask;
-    diagnosis_ended(diagnosis, &masked, record, &followed->poll, tracker_table(tracker), &printed);
+    diagnosis_ended(diagnosis, &masked, record, &followed->poll, track_table(tracker), &printed);
     mask_free(mask);
 }
 
@@ -80,7 +80,7 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     struct diagnosis diagnosis;
     struct task_request request;
     struct circumstances circumstances = circumstances_of(tracker, poll->id);
-    if (tracker_read_record(tracker, job, poll->id, &record, error))
+    if (track_read_record(tracker, job, poll->id, &record, error))
         return -1;
     record.retried = retries_used(job, &record, error);
     if (record.retried < 0)
@@ -113,7 +113,7 @@ static void note_measured(struct tracker *tracker, struct followed *followed, bo
     struct error error;
     if (record_read(followed->job, tracker->arena, &record, &error))
         return; /* which is damaged, and is seen to elsewhere */
-    if (follow_note_measured(followed->job, tracked, &record, &error) ||
+    if (follow_output_note_measured(followed->job, tracked, &record, &error) ||
         history_add(&tracker->stage.spool, &record, measure_progress(tracked->measure), finished,
                     clock_now(), &error))
         log_warn("%s: its measurements are not kept: %s", followed->place.id, error.text);
@@ -138,7 +138,7 @@ static enum fate fate_of_success(struct tracker *tracker, const struct followed 
     struct job_record record;
     if (!followed->tracked->array)
         return FATE_DONE;
-    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, error))
+    if (track_read_record(tracker, followed->job, followed->place.id, &record, error))
         return FATE_NONE;
     return !sweep_is_incomplete(&record)                    ? FATE_DONE
            : sweep_lacks_held(&record) && !followed->killed ? FATE_HELD
@@ -149,7 +149,7 @@ static enum fate fate_of_success(struct tracker *tracker, const struct followed 
 static int write_held(struct tracker *tracker, const struct followed *followed, struct error *error)
 {
     struct job_record record;
-    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, error))
+    if (track_read_record(tracker, followed->job, followed->place.id, &record, error))
         return -1;
     record.array_left = record.array_held;
     return hold_write(followed->job, &record, false, clock_now(), error);
@@ -179,7 +179,7 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     return 0;
 }
 
-void follow_write_ends(struct round *round)
+void follow_end_write(struct round *round)
 {
     struct error error;
     for (size_t i = 0; i < round->count; i++) {
@@ -211,7 +211,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
         duplicate_settle(&tracker->stage, &followed->place, 0); /* a copy may be in the way */
         return false;
     }
-    tracker_forget(tracker, followed->tracked);
+    track_forget(tracker, followed->tracked);
     if (to == STATE_HELD)
         log_detail("%s: goes to held/", followed->place.id);
     else
@@ -235,11 +235,11 @@ static bool move_ended(struct round *round)
         if (place->state != STATE_DONE)
             continue;
         /* A batch may end at midnight. */
-        if (day && strcmp(day->date, place->date) != 0 && spool_sync_place(spool, day, &error))
+        if (day && strcmp(day->date, place->date) != 0 && job_sync_place(spool, day, &error))
             log_warn("%s", error.text);
         day = place;
     }
-    if (day && spool_sync_place(spool, day, &error))
+    if (day && job_sync_place(spool, day, &error))
         log_warn("%s", error.text);
     if (held && spool_sync_state(spool, STATE_HELD, &error))
         log_warn("%s", error.text);
@@ -275,8 +275,8 @@ void follow_end_jobs(struct round *round)
     tracker->executor->operations->remove(tracker->executor, round->calls, count);
     if (!move_ended(round))
         return;
-    spool_ring_failed(spool);
-    spool_ring_rendered(spool); /* there may be room now */
+    spool_notify_failed(spool);
+    spool_notify_rendered(spool); /* there may be room now */
     if (spool_sync_state(spool, STATE_FAILED, &error) ||
         spool_sync_state(spool, STATE_SUBMITTED, &error))
         log_warn("%s", error.text);

@@ -34,7 +34,7 @@ static void note_copied(struct followed *followed)
         log_warn("%s: ended, and the rest of its output could not be copied", followed->place.id);
 }
 
-void follow_copy_output(struct round *round)
+void follow_output_copy(struct round *round)
 {
     struct tracker *tracker = round->tracker;
     size_t count = 0;
@@ -71,11 +71,11 @@ static void add_double(struct buffer *line, const char *key, double value)
     eventlog_add_string(line, key, buffer);
 }
 
-int follow_note_measured(int job, const struct tracked *tracked, const struct job_record *record,
-                         struct error *error)
+int follow_output_note_measured(int job, const struct tracked *tracked,
+                                const struct job_record *record, struct error *error)
 {
     struct progress progress = *measure_progress(tracked->measure);
-    const struct progress_at_size *now = progress_now(&progress);
+    const struct progress_at_size *now = progress_file_entry(&progress);
     struct buffer line = {0};
     if (!now)
         return 0;

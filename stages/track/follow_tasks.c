@@ -56,7 +56,7 @@ void follow_tasks_ask(struct tracker *tracker, struct followed *followed)
     int asked = control_tasks_pending(followed->job, CONTROL_KILL, tracker->arena, &request);
     if (asked <= 0 && !tracked->kills)
         return;
-    if (tracker_read_record(tracker, followed->job, followed->poll.id, &record, NULL))
+    if (track_read_record(tracker, followed->job, followed->poll.id, &record, NULL))
         return;
     if (!tracked->kills)
         start_following(tracked, tracker->arena, &record);
@@ -99,7 +99,7 @@ static int write_down(struct tracker *tracker, const struct followed *followed, 
                       struct error *error)
 {
     struct job_record record;
-    if (tracker_read_record(tracker, followed->job, followed->poll.id, &record, error))
+    if (track_read_record(tracker, followed->job, followed->poll.id, &record, error))
         return -1;
     record.array_killed = sweep_list(tracker->arena, &record, killed);
     return record_replace(followed->job, &record, error);

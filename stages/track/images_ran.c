@@ -92,10 +92,10 @@ struct images_ran *images_ran_recall(struct text log, int attempt)
     while (eventlog_next(&log, &event))
         for (int i = 0; i < KINDS; i++) {
             if (!text_is(event.name, kinds[i].event) ||
-                event_get_number(&event, "attempt", 0) != attempt)
+                eventlog_get_number(&event, "attempt", 0) != attempt)
                 continue;
-            struct text who = event_get(arena, &event, kinds[i].who),
-                        what = event_get(arena, &event, kinds[i].what);
+            struct text who = eventlog_get(arena, &event, kinds[i].who),
+                        what = eventlog_get(arena, &event, kinds[i].what);
             if (who.length && what.length && has_room(ran))
                 keep(&ran, (enum kind)i, who, what);
         }

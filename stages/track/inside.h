@@ -104,14 +104,14 @@ struct tracker {
 
 /* Read a job's record.  One that is damaged is followed to its end by what its log tells: whatever
  * its files say, it runs.  -1 and a sentence when it cannot be read now. */
-int tracker_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
-                        struct error *error);
+int track_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
+                      struct error *error);
 
 /* The retry.txt of the newest commit of templates.git that has a good one; NULL when none had. */
-const struct retry_table *tracker_table(struct tracker *tracker);
+const struct retry_table *track_table(struct tracker *tracker);
 
 /* Forget a job that has moved on. */
-void tracker_forget(struct tracker *tracker, struct tracked *tracked);
+void track_forget(struct tracker *tracker, struct tracked *tracked);
 
 /* Ask the executor about the jobs of a batch (at most BATCH), act on its answers, and end those that
  * have ended: they are no longer in tracker->jobs then. */
@@ -145,14 +145,14 @@ void preempt_diagnosis(const struct tracked *tracked, const struct circumstances
                        struct diagnosis *diagnosis);
 
 /* follow_output.c */
-void follow_copy_output(struct round *round);
+void follow_output_copy(struct round *round);
 /* What was measured of the size that a job has now, or had: an event in its log.  Nothing when nothing
  * was.  -1 and a sentence. */
-int follow_note_measured(int job, const struct tracked *tracked, const struct job_record *record,
-                         struct error *error);
+int follow_output_note_measured(int job, const struct tracked *tracked,
+                                const struct job_record *record, struct error *error);
 
 /* follow_end.c: of the jobs that are to end, write down how; and end those that are written down. */
-void follow_write_ends(struct round *round);
+void follow_end_write(struct round *round);
 void follow_end_jobs(struct round *round);
 
 #endif

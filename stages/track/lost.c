@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "spool/jobs.h"
 #include "stages/track/removed_file.h"
 
 enum { LOOKS_LEAST = 3 };
@@ -41,7 +42,7 @@ static enum sight look_everywhere(const struct spool *spool, const char *id)
         if (job >= 0 || errno != ENOENT)
             return job >= 0 ? SIGHT_SEEN : SIGHT_UNKNOWN;
     }
-    int done = job_find_done(spool, text_of(id), &place);
+    int done = jobs_find_done(spool, text_of(id), &place);
     return done < 0 ? SIGHT_UNKNOWN : done ? SIGHT_SEEN : SIGHT_NONE;
 }
 
@@ -51,7 +52,8 @@ static bool is_whole(const struct spool *spool)
 {
     struct stat held, named;
     return !sys.fstat(spool->states[STATE_SUBMITTED], &held) &&
-           !sys.fstatat(spool->root, state_name(STATE_SUBMITTED), &named, AT_SYMLINK_NOFOLLOW) &&
+           !sys.fstatat(spool->root, spool_state_name(STATE_SUBMITTED), &named,
+                        AT_SYMLINK_NOFOLLOW) &&
            held.st_ino == named.st_ino && held.st_dev == named.st_dev && held.st_nlink > 0;
 }
 
@@ -107,7 +109,7 @@ static bool clean_up(struct tracker *tracker, const char *id, int attempt)
             id, attempt);
     struct removed_job removed = {.attempt = attempt, .time = clock_now()};
     memcpy(removed.id, id, strlen(id) + 1);
-    if (removed_note(&tracker->stage.spool, &removed, &error))
+    if (removed_file_note(&tracker->stage.spool, &removed, &error))
         log_warn("%s: that it was ended could not be written down for `dlspool status`: %s", id,
                  error.text);
     return true;

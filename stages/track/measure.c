@@ -116,7 +116,7 @@ struct measure *measure_new(int job, const struct job_record *record)
                                 .rendered = record->size,
                                 .cpu_time = -1,
                                 .stopping = -1};
-    int result = progress_read(job, &progress, &error);
+    int result = progress_file_read(job, &progress, &error);
     if (result < 0)
         log_warn("%.*s is measured again: %s", (int)record->id.length, record->id.data, error.text);
     if (result)
@@ -201,7 +201,8 @@ static void add_time(struct measure *measure, const struct job_poll *poll, int64
         progress->since = progress->started;
         measure->changed = true;
     }
-    struct progress_at_size *entry = progress_at(progress, progress->attempt, progress->size);
+    struct progress_at_size *entry =
+        progress_file_entry_at(progress, progress->attempt, progress->size);
     entry->running += since;
     entry->cpu_allocated += since * cpus_at(measure, progress->size) / 1000;
     add_cpu_time(measure, entry, poll->cpu_time);
@@ -225,7 +226,8 @@ static void add_moment(struct measure *measure, const struct units_seen *seen, i
 static void note_unit(struct measure *measure, double done, int64_t now)
 {
     struct progress *progress = measure->progress;
-    struct progress_at_size *entry = progress_at(progress, progress->attempt, progress->size);
+    struct progress_at_size *entry =
+        progress_file_entry_at(progress, progress->attempt, progress->size);
     bool first = progress->unit == 0;
     if (first) {
         measure->first_time = now;
@@ -297,7 +299,7 @@ static void note_rate(struct measure *measure)
     progress->rate = rate.rate;
     progress->spread = rate.spread;
     progress->samples = rate.samples;
-    progress_at(progress, progress->attempt, progress->size)->rate = rate.rate;
+    progress_file_entry_at(progress, progress->attempt, progress->size)->rate = rate.rate;
     note_costs(measure);
 }
 
@@ -321,7 +323,7 @@ static int write_progress(struct measure *measure, int job, struct error *error)
 {
     measure->written = clock_elapsed();
     measure->changed = false;
-    return progress_write(job, measure->progress, error);
+    return progress_file_write(job, measure->progress, error);
 }
 
 void measure_look(struct measure *measure, int job, const struct job_poll *poll)
@@ -353,7 +355,7 @@ void measure_resized(struct measure *measure, int64_t size, int64_t asked)
     progress->samples = 0;
     /* It may have had this size before: then its rate is known. */
     if (progress->started)
-        progress_at(progress, progress->attempt, size);
+        progress_file_entry_at(progress, progress->attempt, size);
     measure->counted_before = false;
     measure->changed = true;
     if (measure->units)

@@ -37,12 +37,12 @@ void preempt_recall(struct tracked *tracked, struct text log)
     }
     if (found.name.length) {
         struct resize_request request = {
-            .generation = (int)event_get_number(&found, "generation", 0),
-            .from = event_get_number(&found, "from", 0),
-            .to = event_get_number(&found, "to", 0),
+            .generation = (int)eventlog_get_number(&found, "generation", 0),
+            .from = eventlog_get_number(&found, "from", 0),
+            .to = eventlog_get_number(&found, "to", 0),
             .when = found.time,
         };
-        struct text reason = event_get(arena, &found, "reason");
+        struct text reason = eventlog_get(arena, &found, "reason");
         snprintf(request.reason, sizeof(request.reason), "%.*s", (int)reason.length,
                  reason.length ? reason.data : "");
         preempt_begin(tracked, &request);
@@ -83,7 +83,7 @@ static int prepare_telling(struct tracker *tracker, struct followed *followed, i
         followed->tracked->preemption->until = clock_elapsed();
         return 0;
     }
-    if (tracker_read_record(tracker, followed->job, followed->place.id, &record, &error)) {
+    if (track_read_record(tracker, followed->job, followed->place.id, &record, &error)) {
         log_warn("%s: %s", followed->place.id, error.text);
         return 0;
     }

@@ -6,23 +6,24 @@
 #include <string.h>
 
 #include "spool/eventlog.h"
+#include "spool/file.h"
 
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 };
 static const char file_name[] = "removed";
 
 static bool read_line(struct arena *arena, const struct event *event, struct removed_job *job)
 {
-    struct text id = event_get(arena, event, "id");
+    struct text id = eventlog_get(arena, event, "id");
     if (!text_is(event->name, "removed") || !id_valid(id))
         return false;
     *job = (struct removed_job){.time = event->time,
-                                .attempt = (int)event_get_number(event, "attempt", 0)};
+                                .attempt = (int)eventlog_get_number(event, "attempt", 0)};
     memcpy(job->id, id.data, id.length);
     return true;
 }
 
-size_t removed_read(const struct spool *spool, int64_t since,
-                    struct removed_job jobs[static REMOVED_KEPT])
+size_t removed_file_read(const struct spool *spool, int64_t since,
+                         struct removed_job jobs[static REMOVED_KEPT])
 {
     struct buffer bytes = {0};
     struct event event;
@@ -39,11 +40,11 @@ size_t removed_read(const struct spool *spool, int64_t since,
     return count;
 }
 
-int removed_note(const struct spool *spool, const struct removed_job *job, struct error *error)
+int removed_file_note(const struct spool *spool, const struct removed_job *job, struct error *error)
 {
     struct removed_job jobs[REMOVED_KEPT + 1];
     struct buffer out = {0};
-    size_t count = removed_read(spool, INT64_MIN, jobs);
+    size_t count = removed_file_read(spool, INT64_MIN, jobs);
     jobs[count++] = *job;
     for (size_t i = count > REMOVED_KEPT ? 1 : 0; i < count; i++) {
         eventlog_start(&out, jobs[i].time, "removed");
@@ -51,7 +52,7 @@ int removed_note(const struct spool *spool, const struct removed_job *job, struc
         eventlog_add_number(&out, "attempt", jobs[i].attempt);
         eventlog_end(&out);
     }
-    int result = job_file_renew(spool->root, file_name, buffer_text(&out), FILE_MODE, error);
+    int result = spool_file_renew(spool->root, file_name, buffer_text(&out), FILE_MODE, error);
     buffer_free(&out);
     return result;
 }

@@ -19,10 +19,11 @@ struct removed_job {
 };
 
 /* -1 and a sentence. */
-int removed_note(const struct spool *spool, const struct removed_job *job, struct error *error);
+int removed_file_note(const struct spool *spool, const struct removed_job *job,
+                      struct error *error);
 
 /* Those since `since`, oldest first; how many they are, at most REMOVED_KEPT. */
-size_t removed_read(const struct spool *spool, int64_t since,
-                    struct removed_job jobs[static REMOVED_KEPT]);
+size_t removed_file_read(const struct spool *spool, int64_t since,
+                         struct removed_job jobs[static REMOVED_KEPT]);
 
 #endif

@@ -124,8 +124,7 @@ static bool find_request(struct tracker *tracker, struct followed *followed,
         tracked->preemption || (phase != PHASE_RUNNING && phase != PHASE_WAITING) ||
         clock_elapsed() < tracked->next_request || !resize_is_there(followed->job))
         return false;
-    if (tracker_read_record(tracker, followed->job, followed->place.id, &rescaling->record,
-                            &error)) {
+    if (track_read_record(tracker, followed->job, followed->place.id, &rescaling->record, &error)) {
         log_warn("%s: %s", followed->place.id, error.text);
         return false;
     }
@@ -202,7 +201,7 @@ static int write_down(struct rescaling *rescaling, struct error *error)
     if (rescaling->step == STEP_GRANTED) {
         record->size_now = request->to;
         /* What was measured at the size before. */
-        if (follow_note_measured(followed->job, followed->tracked, record, error) ||
+        if (follow_output_note_measured(followed->job, followed->tracked, record, error) ||
             note_granted(rescaling, error))
             return -1;
     } else if (rescaling->step == STEP_REFUSED && note_refused(rescaling, error)) {

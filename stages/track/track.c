@@ -29,7 +29,7 @@
 #include "stages/track/capacity_file.h"
 #include "stages/track/lost.h"
 
-const struct retry_table *tracker_table(struct tracker *tracker)
+const struct retry_table *track_table(struct tracker *tracker)
 {
     struct error error;
     if (!tracker->repository)
@@ -65,7 +65,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     if (eventlog_read(job, &log, NULL) == 0) {
         eventlog_fold(buffer_text(&log), &fold);
         tracked->started = fold.started;
-        struct text host = event_get(tracker->arena, &fold.submitted, "host");
+        struct text host = eventlog_get(tracker->arena, &fold.submitted, "host");
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
         preempt_recall(tracked, buffer_text(&log));
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
@@ -84,8 +84,8 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     return fate;
 }
 
-int tracker_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
-                        struct error *error)
+int track_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
+                      struct error *error)
 {
     if (record_read(job, tracker->arena, record, error) == 0)
         return 0;
@@ -96,7 +96,7 @@ int tracker_read_record(struct tracker *tracker, int job, const char *id, struct
     return record_replace(job, record, error);
 }
 
-void tracker_forget(struct tracker *tracker, struct tracked *tracked)
+void track_forget(struct tracker *tracker, struct tracked *tracked)
 {
     measure_free(tracked->measure);
     free(tracked->preemption);
@@ -123,7 +123,7 @@ static void learn_job_unguarded(struct tracker *tracker, struct text id)
     int job = job_open(&tracker->stage.spool, &place);
     if (job < 0)
         return;
-    int read = tracker_read_record(tracker, job, place.id, &record, &error);
+    int read = track_read_record(tracker, job, place.id, &record, &error);
     if (duplicate_settle(&tracker->stage, &place, read ? 0 : record.accepted)) {
         log_detail("%s: was a copy", place.id);
     } else if (read) {
@@ -190,7 +190,7 @@ static int64_t note_capacity(struct tracker *tracker)
     if ((idle && tracker->capacity_idle) || stage_is_fenced(&tracker->stage))
         return INT64_MAX;
     if (clock_elapsed() >= tracker->capacity_next) {
-        capacity_note(&tracker->stage.spool, tracker->executor, &tracker->capacity_next);
+        capacity_file_note(&tracker->stage.spool, tracker->executor, &tracker->capacity_next);
         tracker->capacity_idle = idle;
     }
     return idle && tracker->capacity_idle ? INT64_MAX : tracker->capacity_next;
@@ -223,7 +223,7 @@ static void track_close(struct stage *stage)
     repository_close(tracker->repository);
     retry_table_free(tracker->table);
     for (struct tracked *tracked; (tracked = names_first(tracker->jobs));)
-        tracker_forget(tracker, tracked);
+        track_forget(tracker, tracked);
     names_free(tracker->jobs);
     arena_free(tracker->arena);
     stage_close(stage);

@@ -11,7 +11,7 @@
  * CRASH_EVERY=1 takes every byte of every file, instead of every 9th.
  *
  * To see this fail: let next_attempt() of stages/prepare/renew.c go by `intent` alone (a task runs
- * twice), or leave out open_log()'s job_file_damaged() in spool/eventlog.c (wedged), or let
+ * twice), or leave out open_log()'s spool_file_damaged() in spool/eventlog.c (wedged), or let
  * duplicate_settle() of stages/shared/duplicate.c return false at once (a job stays in two directories).
  */
 #include <errno.h>

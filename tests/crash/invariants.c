@@ -11,8 +11,8 @@
 
 #include "base/sha256.h"
 #include "spool/eventlog.h"
+#include "spool/jobs.h"
 #include "spool/record.h"
-#include "spool/spool.h"
 #include "tests/crash/scheduler.h"
 #include "tests/crash/tree.h"
 
@@ -226,7 +226,8 @@ static int64_t time_of(struct checking *checking, const struct job_place *place,
 {
     char buffer[PLACE_TEXT_SIZE], job[1024];
     struct event event;
-    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, buffer));
+    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool,
+             job_place_text(place, buffer));
     struct buffer log = read_part(job, "log");
     struct text rest = buffer_text(&log);
     int64_t result = otherwise;
@@ -250,7 +251,7 @@ static void check_order(struct checking *checking, const struct job_place *place
         struct job_place other;
         struct error error;
         bool well = text_is(record->after[i].condition, "afterok");
-        if (job_find(&checking->spool, record->after[i].id, &other, &error))
+        if (jobs_find(&checking->spool, record->after[i].id, &other, &error))
             found(checking, FOUND_WRONG, "%s waited for %.*s: %s", record->id.data,
                   (int)record->after[i].job.length, record->after[i].job.data, error.text);
         else if (time_of(checking, &other, well ? "finished" : "failed", true, INT64_MAX) > begun)
@@ -298,7 +299,7 @@ static void check_ended_job(struct checking *checking, const char *job,
         return;
     if (place->state != wanted->state)
         found(checking, FOUND_LOST, "%s ended in %s/: %.*s", record->id.data,
-              state_name(place->state), (int)record->failure.reason.length,
+              spool_state_name(place->state), (int)record->failure.reason.length,
               record->failed ? record->failure.reason.data : "");
     else if (wanted->reason && !text_is(record->failure.reason, wanted->reason))
         found(checking, FOUND_WRONG, "%s failed with %.*s instead of %s", record->id.data,
@@ -367,7 +368,8 @@ static int check_job(void *context, const struct job_place *place)
     struct job_record record;
     struct error error;
     char buffer[PLACE_TEXT_SIZE], job[1024];
-    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool, place_text(place, buffer));
+    snprintf(job, sizeof(job), "%s/%s", checking->check->world->spool,
+             job_place_text(place, buffer));
     if (is_damaged(checking, place->id)) {
         check_damaged_job(checking, job, place);
         return 0;
@@ -476,7 +478,8 @@ enum finding invariants_check(struct check *check)
     check_tokens(&checking);
     for (int state = 0; state < STATE_COUNT; state++)
         if (jobs_walk(&checking.spool, (enum state)state, check_job, &checking))
-            found(&checking, FOUND_WRONG, "%s/ could not be read", state_name((enum state)state));
+            found(&checking, FOUND_WRONG, "%s/ could not be read",
+                  spool_state_name((enum state)state));
     check_dropped(&checking);
     check_places(&checking);
     free(checking.tokens);

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "spool/spool.h"
+#include "spool/job.h"
 #include "stages/shared/resize.h"
 #include "tests/crash/calls.h"
 #include "tests/crash/tree.h"

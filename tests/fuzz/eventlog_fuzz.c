@@ -17,9 +17,9 @@ static void read_log(struct arena *arena, struct text log)
     while (eventlog_next(&rest, &event)) {
         CHECK(event.name.length && !memchr(event.name.data, ' ', event.name.length));
         for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
-            struct text value = event_get(arena, &event, keys[i]);
+            struct text value = eventlog_get(arena, &event, keys[i]);
             CHECK(value.data || !value.length);
-            event_get_number(&event, keys[i], -1);
+            eventlog_get_number(&event, keys[i], -1);
         }
         CHECK(rest.length < log.length);
     }
@@ -44,10 +44,10 @@ static void write_line(struct arena *arena, struct text value)
     CHECK(utf8_valid(rest));
     CHECK(eventlog_next(&rest, &event) && rest.length == 0);
     CHECK(event.time == now && text_is(event.name, "noted"));
-    CHECK(event_get_number(&event, "number", -1) == (int64_t)value.length);
-    CHECK(text_is(event_get(arena, &event, "last"), "end"));
+    CHECK(eventlog_get_number(&event, "number", -1) == (int64_t)value.length);
+    CHECK(text_is(eventlog_get(arena, &event, "last"), "end"));
     if (utf8_valid(value))
-        CHECK(text_equal(event_get(arena, &event, "value"), value));
+        CHECK(text_equal(eventlog_get(arena, &event, "value"), value));
     buffer_free(&line);
 }
 

@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct arena *arena = arena_new();
     struct error error = {""};
     struct text source = fuzz_text(bytes, length);
-    const struct description *job = request_read(arena, source, "job.json", &error);
+    const struct description *job = dialects_read(arena, source, "job.json", &error);
     if (!job)
         check_sentence(&error);
     else if (text_is(job->platform.name, "openpai") &&

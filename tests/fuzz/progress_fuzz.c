@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "spool/history_parts.h"
+#include "spool/history_runs.h"
 #include "stages/planning/past.h"
 #include "stages/track/units.h"
 #include "tests/fuzz/fuzz.h"
@@ -51,7 +51,7 @@ static void read_progress(struct text source, struct progress *progress)
     struct error error = {""};
     struct progress again;
     struct buffer once = {0}, twice = {0};
-    if (progress_parse(source, progress, &error)) {
+    if (progress_file_parse(source, progress, &error)) {
         check_sentence(&error);
         CHECK(progress->size_count == 0);
         return;
@@ -59,10 +59,10 @@ static void read_progress(struct text source, struct progress *progress)
     check_number(progress->done);
     check_number(progress->rate);
     CHECK(progress->size_count >= 0 && progress->size_count <= PROGRESS_MOST_SIZES);
-    CHECK(progress_running(progress, true) >= progress_running(progress, false));
-    progress_format(progress, &once);
-    CHECK(progress_parse(buffer_text(&once), &again, &error) == 0);
-    progress_format(&again, &twice);
+    CHECK(progress_file_running(progress, true) >= progress_file_running(progress, false));
+    progress_file_format(progress, &once);
+    CHECK(progress_file_parse(buffer_text(&once), &again, &error) == 0);
+    progress_file_format(&again, &twice);
     CHECK(text_equal(buffer_text(&once), buffer_text(&twice)));
     buffer_free(&once);
     buffer_free(&twice);
@@ -72,15 +72,15 @@ static void read_history(struct arena *arena, struct text source, struct history
 {
     struct history again;
     struct buffer once = {0};
-    history_parse(arena, source, history);
+    history_runs_parse(arena, source, history);
     for (size_t i = 0; i < history->count; i++) {
         CHECK(history->runs[i].id.length > 0);
         check_number(history->runs[i].rate);
         check_number(history->runs[i].seconds);
-        history_format(&history->runs[i], &once);
-        history_format(&history->runs[i], &once);
+        history_runs_format(&history->runs[i], &once);
+        history_runs_format(&history->runs[i], &once);
     }
-    history_parse(arena, arena_text(arena, once.data ? once.data : "", once.length), &again);
+    history_runs_parse(arena, arena_text(arena, once.data ? once.data : "", once.length), &again);
     CHECK(again.count == history->count);
     buffer_free(&once);
 }

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct arena *arena = arena_new();
     struct error error = {""};
     const struct description *job =
-        request_read(arena, fuzz_text(bytes, length), "job.yaml", &error);
+        dialects_read(arena, fuzz_text(bytes, length), "job.yaml", &error);
     if (!job)
         check_sentence(&error);
     else if (text_is(job->platform.name, "dlworkspace"))

@@ -8,6 +8,7 @@
  * put between the least and the most in request/size.c.
  */
 #include "job/pattern.h"
+#include "request/control.h"
 #include "request/dialects/dialects.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -138,7 +139,7 @@ static void read_control(struct arena *arena, struct text source, const char *na
 {
     struct error error = {""};
     struct control control;
-    if (request_read_control(arena, source, name, &control, &error)) {
+    if (request_control_read(arena, source, name, &control, &error)) {
         check_sentence(&error);
         return;
     }
@@ -156,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct text source = fuzz_text(bytes + (length > 0), length - (length > 0));
     struct arena *arena = arena_new();
     struct error error = {""};
-    struct description *job = request_read(arena, source, name, &error);
+    struct description *job = dialects_read(arena, source, name, &error);
     if (job) {
         check_job(job);
         check_terms(job);

@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (!text_contains(fuzz_text(bytes, length), TEXT("protocolVersion")))
         buffer_add_string(&source, "protocolVersion: 2\n");
     buffer_add_text(&source, fuzz_text(bytes, length));
-    struct description *job = request_read(arena, buffer_text(&source), "job.yaml", &error);
+    struct description *job = dialects_read(arena, buffer_text(&source), "job.yaml", &error);
     if (!job)
         check_sentence(&error);
     else if (text_is(job->platform.name, "openpai") && job->complete_count)

@@ -50,7 +50,7 @@ static void write_number(struct text text)
     if (text.length < sizeof(number))
         return;
     memcpy(&number, text.data, sizeof(number));
-    size_t length = number_format(number, buffer);
+    size_t length = value_format_number(number, buffer);
     CHECK(length > 0 && length == strlen(buffer) && length < NUMBER_TEXT_SIZE);
     if (isfinite(number))
         CHECK(strtod(buffer, NULL) == number);

@@ -282,7 +282,7 @@ static void read_parts(struct text input)
              part.length ? part.data : "");
     struct slurm_file file = slurm_file_of(name);
     CHECK(file.index >= -1 && (file.role.data == NULL || file.role.length));
-    slurm_array_has(part, 5);
+    slurm_record_array_has(part, 5);
     arena_free(arena);
 }
 

@@ -3,7 +3,7 @@
 # commands end with.  The jobs are made by hand: most of it needs no daemon.
 #
 # Seen to fail with: prefer() of spool/meant.c preferring nothing; `applies` never looked at in match() there;
-# filter_takes() taking all; take_end() of commands/follow.c without the job's exit code.
+# job_filter_takes() taking all; take_end() of commands/follow_jobs.c without the job's exit code.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 me=$(id -u)

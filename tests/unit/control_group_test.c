@@ -32,7 +32,7 @@ static int look(struct control_group *group)
     char proc[512];
     struct control_mounts mounts;
     snprintf(proc, sizeof(proc), "%s/proc", root);
-    control_mounts_read(proc, &mounts);
+    control_group_mounts(proc, &mounts);
     return control_group_find(proc, &mounts, 77, TEXT(ID), group);
 }
 

@@ -27,7 +27,7 @@ static struct error error;
 static struct value *converted(struct arena *arena, struct text source, const char *name,
                                struct buffer *out)
 {
-    struct description *job = request_read(arena, source, name, &error);
+    struct description *job = dialects_read(arena, source, name, &error);
     if (!job)
         return NULL;
     struct value *tree = convert_description(arena, job);
@@ -89,7 +89,7 @@ static void what_it_asks_for_is_kept(void **state)
     struct arena *arena = arena_new();
     struct buffer out = {0};
     assert_non_null(converted(arena, text_of(source), "a.json", &out));
-    struct description *job = request_read(arena, buffer_text(&out), "b.yaml", &error);
+    struct description *job = dialects_read(arena, buffer_text(&out), "b.yaml", &error);
     assert_non_null(job);
     const struct task_role *task = &job->tasks[0];
     assert_true(text_is(task->role, "w-1") && text_is(job->image, "i/j"));

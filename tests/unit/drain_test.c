@@ -2,6 +2,8 @@
  *
  * Seen to fail with: tests/mutants/drain-*.patch.
  */
+#include "spool/file.h"
+#include "spool/job.h"
 #include "tests/unit/unit.h"
 
 #include <unistd.h>
@@ -60,7 +62,7 @@ static void make(struct fixture *fixture, const char *id, enum state state, cons
     assert_true(job >= 0);
     assert_int_equal(record_create(job, &record, &error), 0);
     if (hold)
-        assert_int_equal(job_file_create(job, "hold", TEXT(""), 0644, &error), 0);
+        assert_int_equal(spool_file_create(job, "hold", TEXT(""), 0644, &error), 0);
     close(job);
     assert_int_equal(job_publish(&fixture->spool, id, STATE_SUBMITTED, &error), 0);
     struct job_place place = {.state = STATE_SUBMITTED};

@@ -31,12 +31,12 @@ static void values_read_back(void **state)
     assert_true(text_is(event.name, "test"));
     for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
         snprintf(key, sizeof(key), "k%zu", i);
-        struct text value = event_get(arena, &event, key);
+        struct text value = eventlog_get(arena, &event, key);
         assert_true(text_is(value, values[i]));
     }
-    assert_int_equal(event_get_number(&event, "n", 0), -42);
-    assert_int_equal(event_get_number(&event, "k0", 7), 7);
-    assert_null(event_get(arena, &event, "other").data);
+    assert_int_equal(eventlog_get_number(&event, "n", 0), -42);
+    assert_int_equal(eventlog_get_number(&event, "k0", 7), 7);
+    assert_null(eventlog_get(arena, &event, "other").data);
     assert_false(eventlog_next(&rest, &event));
     arena_free(arena);
     buffer_free(&line);

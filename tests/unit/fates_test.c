@@ -277,7 +277,7 @@ static void resize_request_for(const char *id, int64_t to)
 static void kill_it(const char *id)
 {
     int job = open_job(id, STATE_SUBMITTED);
-    assert_int_equal(control_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
+    assert_int_equal(control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
     close(job);
 }
 

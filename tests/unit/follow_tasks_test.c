@@ -264,7 +264,7 @@ static void the_whole_job_may_be_killed_at_the_same_time(void **state)
     (void)state;
     ask_to_kill("5");
     int job = open_job(ID, STATE_SUBMITTED);
-    assert_int_equal(control_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
+    assert_int_equal(control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
     close(job);
     run_round_after(1000);
     assert_string_equal(fake.told, "");

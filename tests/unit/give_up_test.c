@@ -283,7 +283,7 @@ static void an_attempt_that_is_not_known_is_not_ended(void **state)
     blame(GUARD_MOST_TRIES + 1);
     struct progress progress = {.attempt = 3, .started = now, .since = now, .time = now};
     int job = open_job(BAD, STATE_SUBMITTED);
-    assert_int_equal(progress_write(job, &progress, &error), 0);
+    assert_int_equal(progress_file_write(job, &progress, &error), 0);
     close(job);
     assert_int_equal(run_until_well(), 0);
     assert_true(in_state(BAD, STATE_FAILED));

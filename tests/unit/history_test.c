@@ -1,4 +1,5 @@
 /* history_test.c - spool/history.c: what jobs took is kept, bounded, once each, and can be made again */
+#include "spool/job.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 #include "base/clock.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"
-#include "spool/history_parts.h"
+#include "spool/history_runs.h"
 #include "tests/unit/unit_arena.h"
 
 static char *path;
@@ -61,7 +62,7 @@ static struct progress make_progress(void)
                                 .size = 2000,
                                 .start_up = 1500,
                                 .restart = -1};
-    struct progress_at_size *at = progress_at(&progress, 1, 2000);
+    struct progress_at_size *at = progress_file_entry_at(&progress, 1, 2000);
     at->rate = 5;
     at->units = 400;
     at->running = 90000;
@@ -101,8 +102,8 @@ static void an_attempt_at_several_sizes(void **state)
     progress.sizes[0].attempt = 1;
     progress.attempt = record.attempt = 2;
     progress.restart = 4000;
-    progress_at(&progress, 2, 1000)->running = 1000;
-    progress_at(&progress, 2, 4000)->resize = 7;
+    progress_file_entry_at(&progress, 2, 1000)->running = 1000;
+    progress_file_entry_at(&progress, 2, 4000)->resize = 7;
     assert_int_equal(history_add(&spool, &record, &progress, true, noon, &error), 0);
     assert_int_equal(history_read(&spool, arena, &history, &error), 0);
     assert_int_equal(history.count, 2); /* not those of the first attempt */
@@ -115,7 +116,7 @@ static void an_attempt_at_several_sizes(void **state)
     record.size = 2;
     record.gpus = 8;
     progress = (struct progress){.attempt = 2, .size = 4, .start_up = -1, .restart = -1};
-    progress_at(&progress, 2, 4)->running = 1;
+    progress_file_entry_at(&progress, 2, 4)->running = 1;
     assert_int_equal(history_add(&spool, &record, &progress, false, noon, &error), 0);
     assert_int_equal(history_read(&spool, arena, &history, &error), 0);
     assert_true(history.runs[2].gpus == 16 && history.runs[2].cpus == 4000);
@@ -128,7 +129,7 @@ static void damage_is_passed_over(void **state)
     struct job_record record = make_record("train-1m80ns077fbyy");
     struct progress progress = make_progress();
     struct history history;
-    int directory = history_open(&spool, true, &error);
+    int directory = history_runs_open(&spool, true, &error);
     assert_int_equal(
         eventlog_append_to(directory, "runs",
                            TEXT("rubbish\n\n2026-11-21T03:09:24.123Z run\n"
@@ -155,10 +156,10 @@ static void is_bounded(void **state)
     struct buffer lines = {0};
     struct history history;
     struct stat status;
-    int directory = history_open(&spool, true, &error);
+    int directory = history_runs_open(&spool, true, &error);
     for (int i = 0; lines.length < HISTORY_BYTES - 100; i++) {
         run.id = arena_printf(arena, "job-%013d", i);
-        history_format(&run, &lines);
+        history_runs_format(&run, &lines);
     }
     assert_int_equal(eventlog_append_to(directory, "runs", buffer_text(&lines), &error), 0);
     assert_int_equal(history_add(&spool, &record, &progress, true, noon, &error), 0);
@@ -184,7 +185,7 @@ static void make_done(const char *id, int64_t ended, bool measured)
     assert_true(job >= 0);
     assert_int_equal(record_create(job, &record, &error), 0);
     if (measured)
-        assert_int_equal(progress_write(job, &progress, &error), 0);
+        assert_int_equal(progress_file_write(job, &progress, &error), 0);
     eventlog_start(&log, ended - 30000, "started");
     eventlog_add_string(&log, "at", clock_format(ended - 31000, time));
     eventlog_end(&log);
@@ -205,7 +206,7 @@ static void is_made_again(void **state)
     const int64_t day = 86400000;
     make_done("late-1m80ns077fbyy", noon + day, true);
     make_done("old-1m80ns077fbyz", noon, false);
-    int directory = history_open(&spool, true, &error);
+    int directory = history_runs_open(&spool, true, &error);
     assert_int_equal(eventlog_append_to(directory, "runs", TEXT("all is lost\n"), &error), 0);
     /* What the track stage adds while it is made again. */
     struct job_record record = make_record("now-1m80ns077fbyx");

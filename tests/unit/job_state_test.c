@@ -1,4 +1,5 @@
 /* where a job is, in one word: by its directory, its log and the requests beside it */
+#include "spool/file.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -31,7 +32,7 @@ static int tear_down(void **state)
 
 static void put(const struct fixture *fixture, const char *name, const char *bytes)
 {
-    assert_int_equal(job_file_replace(fixture->job, name, text_of(bytes), 0644, NULL), 0);
+    assert_int_equal(spool_file_replace(fixture->job, name, text_of(bytes), 0644, NULL), 0);
 }
 
 static const char *word(const struct fixture *fixture, enum state directory)

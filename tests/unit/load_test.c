@@ -2,6 +2,8 @@
  *
  * Seen to fail with: tests/mutants/load-*.patch.
  */
+#include "spool/file.h"
+#include "spool/job.h"
 #include "stages/submit/load.h"
 
 #include <unistd.h>
@@ -52,7 +54,7 @@ static void put_job(struct fixture *fixture, const char *id, const char *manifes
     struct error error;
     int job = job_create(&fixture->spool, id, &error);
     assert_true(job >= 0);
-    assert_int_equal(job_file_create(job, "manifest.yaml", text_of(manifest), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "manifest.yaml", text_of(manifest), 0644, &error), 0);
     close(job);
     assert_int_equal(job_publish(&fixture->spool, id, STATE_SUBMITTED, &error), 0);
 }

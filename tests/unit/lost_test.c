@@ -1,6 +1,6 @@
 /* tests/unit/lost_test.c - a job's directory is removed from submitted/ by hand, through the track stage
  *
- * Seen to fail with: tests/mutants/lost-*.patch; with removed_note() doing nothing; with `orphan` not
+ * Seen to fail with: tests/mutants/lost-*.patch; with removed_file_note() doing nothing; with `orphan` not
  * looked at in open_job().
  */
 #include "tests/unit/stage_fixture.h"
@@ -323,20 +323,20 @@ static void what_was_ended_is_written_down(void **state)
 {
     struct removed_job jobs[REMOVED_KEPT];
     (void)state;
-    assert_int_equal(removed_read(&spool, 0, jobs), 0);
+    assert_int_equal(removed_file_read(&spool, 0, jobs), 0);
     shell("rm -r submitted/lost-1m7y5dm13etbd");
     run_for(40000);
-    assert_int_equal(removed_read(&spool, 0, jobs), 1);
+    assert_int_equal(removed_file_read(&spool, 0, jobs), 1);
     assert_string_equal(jobs[0].id, "lost-1m7y5dm13etbd");
     assert_int_equal(jobs[0].attempt, 2);
     assert_true(jobs[0].time > noon && jobs[0].time <= now);
-    assert_int_equal(removed_read(&spool, now + 1, jobs), 0);
+    assert_int_equal(removed_file_read(&spool, now + 1, jobs), 0);
     struct removed_job job = jobs[0];
     for (int i = 0; i < REMOVED_KEPT + 20; i++) {
         job.attempt = i;
-        assert_int_equal(removed_note(&spool, &job, &error), 0);
+        assert_int_equal(removed_file_note(&spool, &job, &error), 0);
     }
-    assert_int_equal(removed_read(&spool, 0, jobs), REMOVED_KEPT);
+    assert_int_equal(removed_file_read(&spool, 0, jobs), REMOVED_KEPT);
     assert_int_equal(jobs[0].attempt, 20);
     assert_int_equal(jobs[REMOVED_KEPT - 1].attempt, REMOVED_KEPT + 19);
 }

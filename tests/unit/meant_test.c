@@ -62,14 +62,14 @@ static bool is_submitted(void *context, const struct job_place *place,
 static const char *seen(const char *word, uid_t asker)
 {
     const struct meaning meaning = {.spool = &spool, .word = text_of(word), .asker = asker};
-    return job_meant(&meaning, &meant, &error) ? error.text : meant.places[0].id;
+    return meant_job(&meaning, &meant, &error) ? error.text : meant.places[0].id;
 }
 
 static const char *done_to(const char *word, uid_t asker)
 {
     const struct meaning meaning = {
         .spool = &spool, .word = text_of(word), .asker = asker, .applies = is_submitted};
-    return job_meant(&meaning, &meant, &error) ? error.text : meant.places[0].id;
+    return meant_job(&meaning, &meant, &error) ? error.text : meant.places[0].id;
 }
 
 static void a_whole_id_means_that_job(void **state)

@@ -192,7 +192,7 @@ static void a_job_that_prints(void **state)
     assert_int_equal(progress->sizes[0].running, 210000);
     assert_int_equal(progress->sizes[0].cpu_used, 160000);
     assert_int_equal(progress->sizes[0].cpu_allocated, 210000);
-    assert_int_equal(progress_read(job, &written, &error), 0);
+    assert_int_equal(progress_file_read(job, &written, &error), 0);
     assert_true(written.done >= 38 && written.rate > 0);
     assert_false(measure_complete(measure));
     run(400, 5, 100);
@@ -202,9 +202,9 @@ static void a_job_that_prints(void **state)
     now += 1000;
     for (int i = 0; i < 2; i++) /* again, after a crash */
         assert_int_equal(measure_end(measure, job, &poll, &error), 0);
-    assert_int_equal(progress_read(job, &written, &error), 0);
+    assert_int_equal(progress_file_read(job, &written, &error), 0);
     assert_true(written.time == poll.ended && written.unit <= written.time);
-    assert_int_equal(progress_running(&written, true), 610500);
+    assert_int_equal(progress_file_running(&written, true), 610500);
 }
 
 /* Units that are shorter than the time between two looks: each look is a piece. */
@@ -299,8 +299,8 @@ static void stopped_for_another_size(void **state)
     assert_true(progress->sizes[1].attempt == 2 && progress->sizes[1].size == 4000);
     assert_in_range(progress->start_up, 18000, 22000);
     assert_in_range(progress->restart, 6000 + 20000 + 2000, 6000 + 20000 + 8000);
-    assert_int_equal(progress_running(progress, true), 106000 + 120000);
-    assert_int_equal(progress_running(progress, false), 120000);
+    assert_int_equal(progress_file_running(progress, true), 106000 + 120000);
+    assert_int_equal(progress_file_running(progress, false), 120000);
 }
 
 /* What came before this attempt was none of a change's costs. */
@@ -636,7 +636,7 @@ static void one_that_never_ran(void **state)
     assert_false(measure_complete(measure));
     assert_true(measure_progress(measure)->unit == 0);
     struct progress written;
-    assert_int_equal(progress_read(job, &written, &error), 1);
+    assert_int_equal(progress_file_read(job, &written, &error), 1);
 }
 
 int main(void)

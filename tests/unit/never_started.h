@@ -6,6 +6,8 @@
 #ifndef TESTS_UNIT_NEVER_STARTED_H
 #define TESTS_UNIT_NEVER_STARTED_H
 
+#include "spool/file.h"
+#include "spool/job.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -54,10 +56,10 @@ static inline void never_started_put(struct spool *spool)
     int job = job_create(spool, id, &error);
     assert_true(job >= 0);
     assert_int_equal(record_create(job, &record, &error), 0);
-    assert_int_equal(job_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
-    assert_int_equal(job_file_create(job, "log",
-                                     TEXT("2026-01-01T12:00:00.000Z submitted attempt=1\n"), 0644,
-                                     &error),
+    assert_int_equal(spool_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "log",
+                                       TEXT("2026-01-01T12:00:00.000Z submitted attempt=1\n"), 0644,
+                                       &error),
                      0);
     close(job);
     assert_int_equal(job_publish(spool, id, STATE_SUBMITTED, &error), 0);

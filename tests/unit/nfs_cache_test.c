@@ -9,6 +9,8 @@
  * a lease that it cannot read for none, and counting from 1 without a lease; lease_renew() without
  * fsync(), or failing at once; is_held() believing a lock, whoever had it.
  */
+#include "spool/file.h"
+#include "spool/jobs.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -19,7 +21,6 @@
 
 #include "base/clock.h"
 #include "base/system.h"
-#include "spool/spool.h"
 #include "stages/lease.h"
 #include "watcher/drop.h"
 
@@ -167,7 +168,7 @@ static void make_job(enum state state)
 {
     int job = job_create(&spool, id_one, &error);
     assert_true(job >= 0);
-    assert_int_equal(job_file_create(job, "request.yaml", TEXT("name: x\n"), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "request.yaml", TEXT("name: x\n"), 0644, &error), 0);
     close(job);
     assert_int_equal(job_publish(&spool, id_one, state, &error), 0);
 }
@@ -228,7 +229,7 @@ static void a_claim_and_a_replaced_file_whose_answers_are_lost_are_there(void **
     lose_answers = true;
     assert_int_equal(drop_claim(spool.incoming, "job.yaml", spool.claims, "token.job.yaml", &error),
                      DROP_TAKEN);
-    assert_int_equal(job_file_replace(spool.root, "facts", TEXT("new"), 0644, &error), 0);
+    assert_int_equal(spool_file_replace(spool.root, "facts", TEXT("new"), 0644, &error), 0);
     assert_int_equal(drop_claim(spool.incoming, "none", spool.claims, "token.none", &error),
                      DROP_GONE);
 }
@@ -254,10 +255,10 @@ static void a_job_is_found_where_another_moved_it(void **state)
     struct job_place place;
     make_job(STATE_HELD);
     be_a_client();
-    assert_int_equal(job_find(&spool, text_of(id_one), &place, &error), 0);
+    assert_int_equal(jobs_find(&spool, text_of(id_one), &place, &error), 0);
     assert_int_equal(place.state, STATE_HELD);
     another_moves(spool.states[STATE_HELD], id_one, spool.states[STATE_RENDERED]);
-    assert_int_equal(job_find(&spool, text_of(id_one), &place, &error), 0);
+    assert_int_equal(jobs_find(&spool, text_of(id_one), &place, &error), 0);
     assert_int_equal(place.state, STATE_RENDERED);
 }
 

@@ -36,8 +36,8 @@ static struct progress make_progress(void)
                                 .spread = 0.1,
                                 .start_up = 1500,
                                 .restart = -1};
-    progress_at(&progress, 1, 1)->running = 50000;
-    struct progress_at_size *now = progress_at(&progress, 2, 4);
+    progress_file_entry_at(&progress, 1, 1)->running = 50000;
+    struct progress_at_size *now = progress_file_entry_at(&progress, 2, 4);
     now->running = 100000;
     now->rate = 0.5;
     now->cpu_used = 300000;
@@ -140,7 +140,7 @@ static void what_ran_before(void **state)
     job.total = 100;
     predict(past, &job, &prediction);
     assert_true(prediction.known && prediction.similarity == SIMILAR_ARGUMENTS);
-    assert_true(fabs(prediction_seconds(&prediction, 4000, false) - 50) < 1e-6);
+    assert_true(fabs(predict_seconds_left(&prediction, 4000, false) - 50) < 1e-6);
     assert_true(prediction.start_up == 3);
     predict_past_free(past);
 }
@@ -168,7 +168,7 @@ static void parts_are_no_jobs(void **state)
         past_job(&record, NULL, false, noon, &job);
         predict(past, &job, &prediction);
         assert_true(prediction.known == whole);
-        assert_true(!whole || fabs(prediction_seconds(&prediction, 8000, false) - 20) < 1e-6);
+        assert_true(!whole || fabs(predict_seconds_left(&prediction, 8000, false) - 20) < 1e-6);
         predict_past_free(past);
     }
 }

@@ -2,6 +2,7 @@
  *
  * Seen to fail with: tests/mutants/plan-file-keeps-order.patch; with a cut line taken.
  */
+#include "spool/file.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -104,9 +105,9 @@ static void damaged_lines_are_passed_over(void **state)
         "job id=ant-0000000000002 standing=\"on track size=99999999999999999999 next=-3\n"
         "job id=bee-0000000000003 standing=late size=1 next=0\njob id=cut-00000000";
     struct plan_file plan;
-    assert_int_equal(
-        job_file_create(spool.root, "plan", (struct text){bytes, sizeof(bytes) - 1}, 0644, &error),
-        0);
+    assert_int_equal(spool_file_create(spool.root, "plan", (struct text){bytes, sizeof(bytes) - 1},
+                                       0644, &error),
+                     0);
     assert_int_equal(plan_file_read(&spool, arena, &plan, &error), 0);
     assert_int_equal(plan.time, 0);
     assert_non_null(plan_file_find(&plan, "bee-0000000000003"));

@@ -206,7 +206,7 @@ static inline struct progress progress_of(const struct job_sketch *sketch)
                                 .samples = 20,
                                 .start_up = 500,
                                 .restart = sketch->restart ? sketch->restart : -1};
-    struct progress_at_size *at = progress_at(&progress, 1, size);
+    struct progress_at_size *at = progress_file_entry_at(&progress, 1, size);
     at->rate = sketch->rate;
     at->units = sketch->done;
     at->running = at->cpu_allocated = running;
@@ -247,7 +247,7 @@ static inline void remember(double seconds)
                                     .total = 10 * seconds,
                                     .start_up = 0,
                                     .restart = -1};
-        struct progress_at_size *at = progress_at(&progress, 1, 1);
+        struct progress_at_size *at = progress_file_entry_at(&progress, 1, 1);
         at->rate = 10;
         at->units = 10 * seconds;
         at->running = (int64_t)(seconds * 1000);

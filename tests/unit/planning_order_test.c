@@ -177,7 +177,7 @@ static void who_waits_can_be_killed_without_a_bell(void **state)
     fake_has(1000, 0);
     start_planning("");
     int job = open_job(id, STATE_RENDERED);
-    assert_int_equal(control_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
+    assert_int_equal(control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
     close(job);
     run_round();
     assert_true(in_state(id, STATE_FAILED));

@@ -275,7 +275,7 @@ static void another_daemon_s_spool_is_not_touched(void **state)
     (void)state;
     const char *id = put_slow(300);
     assert_int_equal(
-        job_file_create(spool.root, ".lease", TEXT("2 elsewhere 1 locked 0\n"), 0644, &error), 0);
+        spool_file_create(spool.root, ".lease", TEXT("2 elsewhere 1 locked 0\n"), 0644, &error), 0);
     start_stage("");
     stage->epoch = 1;
     advance(5000);

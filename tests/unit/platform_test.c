@@ -34,7 +34,7 @@ static int resolve_for(const char *executor, const char *fields, const char *sit
                   "{\"jobName\": \"train\", \"image\": \"b\", \"taskRoles\": [{\"name\": "
                   "\"w\", \"command\": \"c\", \"storageGB\": 1}]%s}",
                   fields);
-    struct description *description = request_read(arena, buffer_text(&source), "f.json", &error);
+    struct description *description = dialects_read(arena, buffer_text(&source), "f.json", &error);
     if (!description)
         fail_msg("%s: %s", source.data, error.text);
     buffer_free(&source);

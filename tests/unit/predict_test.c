@@ -94,24 +94,24 @@ static void a_guess_is_long(void **state)
     struct predict_job job = make_job(400);
     struct prediction prediction = ask(&job);
     assert_false(prediction.known);
-    assert_true(prediction_seconds(&prediction, 1000, false) > 3600);
-    assert_true(prediction_seconds(&prediction, 1000, true) >
-                1.5 * prediction_seconds(&prediction, 1000, false));
+    assert_true(predict_seconds_left(&prediction, 1000, false) > 3600);
+    assert_true(predict_seconds_left(&prediction, 1000, true) >
+                1.5 * predict_seconds_left(&prediction, 1000, false));
     assert_near(rate_of(&prediction, 4000), 2 * rate_of(&prediction, 1000));
     assert_near(prediction.start_up, 60.0);
     job.limit = 600;
     prediction = ask(&job);
-    assert_near(prediction_seconds(&prediction, 1000, false), 600.0);
+    assert_near(predict_seconds_left(&prediction, 1000, false), 600.0);
     job.counted = false;
     job.size = 1000;
     job.elapsed = 500;
     prediction = ask(&job);
     assert_false(prediction.known);
-    assert_near(prediction_seconds(&prediction, 1000, true), 100.0);
+    assert_near(predict_seconds_left(&prediction, 1000, true), 100.0);
     job.limit = 0;
     job.elapsed = 1e6;
     prediction = ask(&job);
-    assert_near(prediction_seconds(&prediction, 1000, false), 1e6);
+    assert_near(predict_seconds_left(&prediction, 1000, false), 1e6);
 }
 
 static void jobs_of_the_same_arguments(void **state)
@@ -124,7 +124,7 @@ static void jobs_of_the_same_arguments(void **state)
     assert_true(prediction.known && !prediction.live);
     assert_int_equal(prediction.similarity, SIMILAR_ARGUMENTS);
     assert_int_equal(prediction.runs, 3);
-    assert_near(prediction_seconds(&prediction, 1000, false), 400.0);
+    assert_near(predict_seconds_left(&prediction, 1000, false), 400.0);
     job.total = 0; /* then as many as the others had */
     prediction = ask(&job);
     assert_near(prediction.left, 400.0);
@@ -185,7 +185,7 @@ static void jobs_of_other_arguments(void **state)
     for (int i = 0; i < 4; i++)
         add_run(1000, 100 * pow(10, i), pow(10, i))->key.arguments = TEXT("other");
     prediction = ask(&job);
-    assert_near(prediction_seconds(&prediction, 1000, false), 100.0);
+    assert_near(predict_seconds_left(&prediction, 1000, false), 100.0);
 }
 
 /* Of many keys, more than a table has places, each has its own. */
@@ -317,8 +317,8 @@ static void jobs_that_are_not_counted(void **state)
     struct prediction prediction = ask(&job);
     assert_true(prediction.known);
     assert_near(rate_of(&prediction, 1000), 1.0);
-    assert_near(prediction_seconds(&prediction, 1000, false), 100.0);
-    assert_near(prediction_seconds(&prediction, 2000, false), 60.0);
+    assert_near(predict_seconds_left(&prediction, 1000, false), 100.0);
+    assert_near(predict_seconds_left(&prediction, 2000, false), 60.0);
     assert_near(prediction.start_up + 1, 1.0);
     job.size = 2000;
     job.part_count = 2;
@@ -412,9 +412,9 @@ static void quantiles_are_calibrated(void **state)
         job.counted = false;
         struct prediction prediction = ask(&job);
         if (i >= first) {
-            above += seconds > prediction_seconds(&prediction, 1000, false);
-            covered += seconds <= prediction_seconds(&prediction, 1000, true);
-            errors += fabs(prediction_seconds(&prediction, 1000, false) / seconds - 1);
+            above += seconds > predict_seconds_left(&prediction, 1000, false);
+            covered += seconds <= predict_seconds_left(&prediction, 1000, true);
+            errors += fabs(predict_seconds_left(&prediction, 1000, false) / seconds - 1);
         }
         add_run(1000, 0, 0)->seconds = seconds;
     }
@@ -472,13 +472,13 @@ static void medians_with_weights(void **state)
 {
     (void)state;
     struct sample samples[] = {{5, 1}, {1, 1}, {3, 1}};
-    assert_true(weighted_median(samples, 3) == 3);
-    assert_near(weighted_spread(samples, 3, 3), 1.4826 * 2);
+    assert_true(quantile_median(samples, 3) == 3);
+    assert_near(quantile_spread(samples, 3, 3), 1.4826 * 2);
     struct sample even[] = {{4, 1}, {2, 1}};
-    assert_true(weighted_median(even, 2) == 3);
+    assert_true(quantile_median(even, 2) == 3);
     struct sample heavy[] = {{1, 1}, {2, 5}, {9, 1}, {8, 1}};
-    assert_true(weighted_median(heavy, 4) == 2);
-    assert_true(weighted_median(NULL, 0) == 0);
+    assert_true(quantile_median(heavy, 4) == 2);
+    assert_true(quantile_median(NULL, 0) == 0);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  * Seen to fail: with any byte taken into the path (an escape sequence gets to the terminal), with the
  * clusterIP not looked at, and with the state not looked at.
  */
+#include "spool/file.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -48,7 +49,7 @@ static int tear_down(void **state)
 
 static void put(const struct fixture *fixture, const char *name, const char *bytes)
 {
-    assert_int_equal(job_file_replace(fixture->job, name, text_of(bytes), 0644, NULL), 0);
+    assert_int_equal(spool_file_replace(fixture->job, name, text_of(bytes), 0644, NULL), 0);
 }
 
 static void put_output(const struct fixture *fixture, const char *bytes)

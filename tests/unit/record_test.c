@@ -3,6 +3,7 @@
  * Seen to fail with: tests/mutants/record-*.patch; in field_value() of spool/record_fields.c, amounts of
  * 0 written.
  */
+#include "spool/file.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -206,7 +207,8 @@ static void damage_is_told(void **state)
         if (i >= whole.length)
             damaged.data[i - whole.length] ^= 0x55;
         error.text[0] = '\0';
-        assert_int_equal(job_file_replace(job, "job.yaml", buffer_text(&damaged), 0644, &error), 0);
+        assert_int_equal(spool_file_replace(job, "job.yaml", buffer_text(&damaged), 0644, &error),
+                         0);
         if (record_read(job, arena, &read, &error)) {
             refused++;
             assert_true(error.text[0] != '\0');

@@ -15,8 +15,9 @@ static const char *written(const struct description *job)
     static char text[1024];
     struct buffer out = {0};
     for (size_t i = 0; i < job->after_count; i++)
-        buffer_printf(&out, "%s%s:%.*s", i ? " " : "", condition_name(job->after[i].condition),
-                      (int)job->after[i].job.length, job->after[i].job.data);
+        buffer_printf(&out, "%s%s:%.*s", i ? " " : "",
+                      after_condition_name(job->after[i].condition), (int)job->after[i].job.length,
+                      job->after[i].job.data);
     snprintf(text, sizeof(text), "%s", out.data ? out.data : "");
     buffer_free(&out);
     return text;

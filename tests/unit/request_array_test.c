@@ -65,10 +65,10 @@ static void forms_of_indexes(void **state)
     assert_int_equal(good(ARRAY "0-99990:10\n")->array.count, 10000);
     assert_int_equal(good(ARRAY "3\ntasks: {w: {count: 3}}\n")->tasks[0].count, 3);
     /* As a line of a batch script gives it. */
-    struct description *job = request_read(arena,
-                                           TEXT("#!/bin/sh\n#DL name=a\n#DL library=any\n"
-                                                "#DL type=array\n#DL array=0-9:3%2\ntrue\n"),
-                                           "a.sh", &error);
+    struct description *job = dialects_read(arena,
+                                            TEXT("#!/bin/sh\n#DL name=a\n#DL library=any\n"
+                                                 "#DL type=array\n#DL array=0-9:3%2\ntrue\n"),
+                                            "a.sh", &error);
     if (!job)
         fail_msg("%s", error.text);
     assert_string_equal(written(job->array.indexes, job->array.count), "0 3 6 9");

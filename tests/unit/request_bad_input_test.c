@@ -39,7 +39,7 @@ static const char *const file_names[DIALECTS] = {"f.yaml", "f.json", "f.sh",  "f
 
 static struct description *read_as(enum dialect dialect, struct text source)
 {
-    return request_read(arena, source, file_names[dialect], &error);
+    return dialects_read(arena, source, file_names[dialect], &error);
 }
 
 static struct description *good(enum dialect dialect, const char *source)

@@ -3,13 +3,14 @@
  * Seen to fail: with directives read after the leading comments, with columns of values
  * counted from the key, and with a job's own `hold` taken for a control file.
  */
+#include "request/control.h"
 #include "tests/unit/unit_arena.h"
 
 #include "request/dialects/dialects.h"
 
 static struct description *read_as(const char *source, const char *name)
 {
-    return request_read(arena, text_of(source), name, &error);
+    return dialects_read(arena, text_of(source), name, &error);
 }
 
 static struct description *good(const char *source, const char *name)
@@ -152,7 +153,7 @@ static void mistakes_in_scripts_have_their_place(void **state)
     bad("#!/bin/sh\n\xc3\xa9\xff\n", "s.sh",
         "s.sh:2:2: found bytes that are not UTF-8, expected UTF-8 text");
     static const char nul[] = "#!/bin/sh\n#DL name=\0\n";
-    assert_null(request_read(arena, (struct text){nul, sizeof(nul) - 1}, "s.sh", &error));
+    assert_null(dialects_read(arena, (struct text){nul, sizeof(nul) - 1}, "s.sh", &error));
     assert_string_equal(error.text, "s.sh:2:10: found a NUL byte, expected UTF-8 text");
 }
 
@@ -188,7 +189,7 @@ static void other_encodings_are_named(void **state)
 {
     (void)state;
     static const char little[] = "\xff\xfen\0a\0m\0e\0";
-    assert_null(request_read(arena, (struct text){little, sizeof(little) - 1}, "a.yaml", &error));
+    assert_null(dialects_read(arena, (struct text){little, sizeof(little) - 1}, "a.yaml", &error));
     assert_string_equal(error.text, "a.yaml: found UTF-16, expected text in UTF-8; save it so, or "
                                     "convert it: iconv -f UTF-16 -t UTF-8");
     bad("name: caf\xe9\n", "a.yaml",
@@ -211,7 +212,7 @@ static void dialects_of_others_are_recognised(void **state)
         {"jobName: a\ncmd: python x.py\njobtrainingtype: RegularJb\n", "a.yaml", "jobtrainingtype"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        assert_null(request_read(arena, text_of(cases[i].source), cases[i].name, &error));
+        assert_null(dialects_read(arena, text_of(cases[i].source), cases[i].name, &error));
         if (!strstr(error.text, cases[i].words))
             fail_msg("%s\n   gave %s\n   without %s", cases[i].source, error.text, cases[i].words);
     }
@@ -241,7 +242,7 @@ static void control_files_are_read(void **state)
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct control control;
-        if (request_read_control(arena, text_of(cases[i].source), cases[i].name, &control, &error))
+        if (request_control_read(arena, text_of(cases[i].source), cases[i].name, &control, &error))
             fail_msg("%s: %s", cases[i].source, error.text);
         assert_int_equal(control.verb, cases[i].verb);
         assert_true(text_is(control.id, cases[i].id));
@@ -290,7 +291,7 @@ static void control_files_gone_wrong_are_refused(void **state)
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct control control;
-        int result = request_read_control(arena, text_of(cases[i].source), "c", &control, &error);
+        int result = request_control_read(arena, text_of(cases[i].source), "c", &control, &error);
         if (result == 0)
             fail_msg("%s was taken for %d", cases[i].source, (int)control.verb);
         assert_int_equal(control.verb, CONTROL_NONE);
@@ -299,10 +300,10 @@ static void control_files_gone_wrong_are_refused(void **state)
     char source[80] = "kill: ";
     struct control control;
     memset(source + 6, 'a', 63);
-    assert_int_equal(request_read_control(arena, text_of(source), "c", &control, &error), 0);
+    assert_int_equal(request_control_read(arena, text_of(source), "c", &control, &error), 0);
     assert_int_equal(control.id.length, 63);
     source[69] = 'a';
-    assert_int_equal(request_read_control(arena, text_of(source), "c", &control, &error), -1);
+    assert_int_equal(request_control_read(arena, text_of(source), "c", &control, &error), -1);
 }
 
 static void job_files_are_no_control_files(void **state)
@@ -322,7 +323,7 @@ static void job_files_are_no_control_files(void **state)
     };
     for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
         struct control control;
-        if (request_read_control(arena, text_of(sources[i]), "x", &control, &error))
+        if (request_control_read(arena, text_of(sources[i]), "x", &control, &error))
             fail_msg("%s: %s", sources[i], error.text);
         assert_int_equal(control.verb, CONTROL_NONE);
     }
@@ -331,7 +332,7 @@ static void job_files_are_no_control_files(void **state)
         buffer_add_string(&large, "# kill: abc\n");
     buffer_add_string(&large, "kill: abc\n");
     struct control control;
-    assert_int_equal(request_read_control(arena, buffer_text(&large), "x", &control, &error), 0);
+    assert_int_equal(request_control_read(arena, buffer_text(&large), "x", &control, &error), 0);
     assert_int_equal(control.verb, CONTROL_NONE);
     buffer_free(&large);
 }

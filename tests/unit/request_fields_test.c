@@ -9,7 +9,7 @@
 
 static struct description *read_yaml(const char *source)
 {
-    return request_read(arena, text_of(source), "f.yaml", &error);
+    return dialects_read(arena, text_of(source), "f.yaml", &error);
 }
 
 /* A job that needs nothing more, to which a case adds lines from line 5 on. */
@@ -169,7 +169,7 @@ static void what_is_not_given_has_a_default(void **state)
                                            {"-", "job"},
                                            {"v1.2_x.json", "v1.2_x"}};
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        job = request_read(arena, TEXT("#!/bin/sh\ntrue\n"), names[i][0], &error);
+        job = dialects_read(arena, TEXT("#!/bin/sh\ntrue\n"), names[i][0], &error);
         if (!job || !text_is(job->name, names[i][1]))
             fail_msg("%s: expected %s: %s", names[i][0], names[i][1], error.text);
     }
@@ -750,7 +750,7 @@ static void all_problems_are_told_at_once_and_bounded(void **state)
         buffer_printf(
             &source, "\"\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07\\x07%d\": 1\n",
             i);
-    assert_null(request_read(arena, buffer_text(&source), "\x01\x02\x03", &error));
+    assert_null(dialects_read(arena, buffer_text(&source), "\x01\x02\x03", &error));
     assert_true(strlen(error.text) < ERROR_TEXT_SIZE - 1);
     assert_non_null(strstr(error.text, "\nand 39"));
     assert_null(strchr(error.text, '\x07'));
@@ -772,7 +772,7 @@ static void sentences_of_the_longest_names_fit(void **state)
     char name[300];
     memset(name, '\x02', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    assert_null(request_read(arena, buffer_text(&source), name, &error));
+    assert_null(dialects_read(arena, buffer_text(&source), name, &error));
     assert_true(strlen(error.text) < ERROR_TEXT_SIZE - 1);
     assert_true(utf8_valid(text_of(error.text)));
     if (!strstr(error.text, "...: found the role"))

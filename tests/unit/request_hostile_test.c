@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "request/control.h"
 #include "request/dialects/dialects.h"
 
 static const char yaml_sample[] =
@@ -154,10 +155,10 @@ static bool read_both(struct arena *arena, const char *bytes, size_t length, con
     struct error error = {{0}};
     struct control control;
     arena_reset(arena);
-    if (request_read_control(arena, source, name, &control, &error))
+    if (request_control_read(arena, source, name, &control, &error))
         assert_true(error.text[0] != '\0');
     error.text[0] = '\0';
-    struct description *job = request_read(arena, source, name, &error);
+    struct description *job = dialects_read(arena, source, name, &error);
     if (job)
         check_description(job);
     else
@@ -384,16 +385,16 @@ static void limits_are_those_of_the_page(void **state)
     buffer_add_string(&source, "name: a\nlibrary: any\ntype: single\nscript: x\n#");
     while (source.length < 1 << 20)
         buffer_add_byte(&source, '#');
-    if (!request_read(arena, buffer_text(&source), "a.yaml", &error))
+    if (!dialects_read(arena, buffer_text(&source), "a.yaml", &error))
         fail_msg("%s", error.text);
     buffer_add_byte(&source, '#');
-    assert_null(request_read(arena, buffer_text(&source), "a.yaml", &error));
+    assert_null(dialects_read(arena, buffer_text(&source), "a.yaml", &error));
     assert_string_equal(error.text, "a.yaml: 1048577 bytes; at most 1048576 are read");
-    assert_null(request_read(arena, buffer_text(&source), "a.json", &error));
+    assert_null(dialects_read(arena, buffer_text(&source), "a.json", &error));
     assert_string_equal(error.text, "a.json: 1048577 bytes; at most 1048576 are read");
     source.data[0] = '#';
     source.data[1] = '!';
-    assert_null(request_read(arena, buffer_text(&source), "a.sh", &error));
+    assert_null(dialects_read(arena, buffer_text(&source), "a.sh", &error));
     assert_string_equal(error.text, "a.sh: 1048577 bytes; at most 1048576 are read");
     buffer_free(&source);
     arena_free(arena);

@@ -16,7 +16,7 @@
 
 static struct description *read_json(const char *source)
 {
-    return request_read(arena, text_of(source), "f.json", &error);
+    return dialects_read(arena, text_of(source), "f.json", &error);
 }
 
 static struct description *good(const char *source)
@@ -428,7 +428,7 @@ static void a_mebibyte(void **state)
     word[FILE_MOST] = '\0';
     buffer_clear(&source);
     buffer_printf(&source, JOB_WITH("", "") " // %s", word);
-    assert_null(request_read(arena, buffer_text(&source), "f.json", &error));
+    assert_null(dialects_read(arena, buffer_text(&source), "f.json", &error));
     buffer_free(&source);
     test_free(word);
 }
@@ -448,7 +448,7 @@ static size_t read_files(const char *directory)
         assert_non_null(file);
         size_t length = fread(bytes, 1, sizeof(bytes), file);
         fclose(file);
-        if (!request_read(arena, (struct text){bytes, length}, entry->d_name, &error))
+        if (!dialects_read(arena, (struct text){bytes, length}, entry->d_name, &error))
             fail_msg("%s was refused: %s", path, error.text);
         count++;
     }

@@ -484,7 +484,7 @@ static void no_sentence_holds_a_secret(void **state)
         TAGGED("<% $secrets.key %> <% $parameters.other %>"),
     };
     for (size_t i = 0; i < ARRAY_COUNT(sources); i++) {
-        if (request_read(arena, text_of(sources[i]), "j.yaml", &error))
+        if (dialects_read(arena, text_of(sources[i]), "j.yaml", &error))
             fail_msg("%s\n   was accepted", sources[i]);
         if (strstr(error.text, "S3CR3T") || strstr(error.text, "5318008") ||
             strstr(error.text, "TOPS"))
@@ -602,7 +602,7 @@ static void real_files_are_read(void **state)
         buffer_reserve(&bytes, 1 << 20);
         bytes.length = fread(bytes.data, 1, 1 << 20, stream);
         fclose(stream);
-        if (!request_read(arena, buffer_text(&bytes), entry->d_name, &error))
+        if (!dialects_read(arena, buffer_text(&bytes), entry->d_name, &error))
             fail_msg("%s", error.text);
         buffer_free(&bytes);
         files++;

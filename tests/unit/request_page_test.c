@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "request/control.h"
 #include "request/dialects/dialects.h"
 
 static FILE *open_page(void)
@@ -40,9 +41,9 @@ static int check_block(struct text block, const char *kind, int line)
     struct arena *arena = arena_new();
     struct error error;
     struct control control;
-    if (request_read_control(arena, block, name, &control, &error))
+    if (request_control_read(arena, block, name, &control, &error))
         fail_msg("the block at line %d: %s", line, error.text);
-    if (control.verb == CONTROL_NONE && !request_read(arena, block, name, &error))
+    if (control.verb == CONTROL_NONE && !dialects_read(arena, block, name, &error))
         fail_msg("the block at line %d: %s", line, error.text);
     arena_free(arena);
     return 1;

@@ -7,7 +7,7 @@
 
 static inline struct description *good(const char *source)
 {
-    struct description *job = request_read(arena, text_of(source), "j.yaml", &error);
+    struct description *job = dialects_read(arena, text_of(source), "j.yaml", &error);
     if (!job)
         fail_msg("%s\n   was refused: %s", source, error.text);
     return job;
@@ -16,7 +16,7 @@ static inline struct description *good(const char *source)
 /* The refusal holds `sentence`. */
 static inline void bad(const char *source, const char *sentence)
 {
-    if (request_read(arena, text_of(source), "j.yaml", &error))
+    if (dialects_read(arena, text_of(source), "j.yaml", &error))
         fail_msg("%s\n   was accepted, expected %s", source, sentence);
     if (!strstr(error.text, sentence))
         fail_msg("%s\n   gave     %s\n   expected %s", source, error.text, sentence);

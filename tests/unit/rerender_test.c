@@ -5,6 +5,7 @@
  * Seen to fail: with may_be_submitted() always false, or always true; without take_size(); with the sizes
  * not put back in renew_job(); with blame() not counting; with is_done() true when the sizes agree.
  */
+#include "spool/file.h"
 #include "tests/unit/unit.h"
 
 #include <dlfcn.h>
@@ -69,7 +70,7 @@ static int set_up(void **state)
     scratch_close(&scratch);
     git_libgit2_init();
     int root = open(path, O_RDONLY | O_DIRECTORY);
-    job_file_create(root, "dlspool.yaml", TEXT("executor: local\n"), 0644, &error);
+    spool_file_create(root, "dlspool.yaml", TEXT("executor: local\n"), 0644, &error);
     close(root);
     if (stage_open(&stage, "submit", path, &error))
         return -1;
@@ -117,11 +118,11 @@ static void put_job(const char *id, const char *request, const char *log)
     int job = job_create(&stage.spool, id, &error);
     assert_int_equal(record_create(job, &record, &error), 0);
     assert_int_equal(
-        job_file_create_private(job, "request.yaml", text_of(request), (gid_t)-1, &error), 0);
-    assert_int_equal(job_file_create_private(job, "manifest.yaml", preparation.rendered.manifest,
-                                             (gid_t)-1, &error),
+        spool_file_create_private(job, "request.yaml", text_of(request), (gid_t)-1, &error), 0);
+    assert_int_equal(spool_file_create_private(job, "manifest.yaml", preparation.rendered.manifest,
+                                               (gid_t)-1, &error),
                      0);
-    assert_int_equal(job_file_create(job, "log", text_of(log), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "log", text_of(log), 0644, &error), 0);
     close(job);
     assert_int_equal(job_publish(&stage.spool, id, STATE_RENDERED, &error), 0);
 }
@@ -137,7 +138,7 @@ static struct buffer content(enum state in, const char *id, const char *name)
     struct buffer bytes = {0};
     int job = open_job(in, id);
     if (job < 0)
-        fail_msg("%s is not in %s/", id, state_name(in));
+        fail_msg("%s is not in %s/", id, spool_state_name(in));
     assert_int_equal(file_read_at(job, name, 1 << 20, &bytes, &error), 0);
     close(job);
     return bytes;
@@ -189,7 +190,7 @@ static void those_that_nobody_has_get_it(void **state)
     put_job("killed-0000000000006", SINGLE "script: x\n", RENDERED);
     put_job("same-0000000000007", SINGLE "script: x\n", RENDERED);
     int job = open_job(STATE_RENDERED, "killed-0000000000006");
-    control_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
+    control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
     close(job);
     stage.confined = confined;
     struct rerender jobs[] = {
@@ -218,10 +219,10 @@ static void what_does_not_fit_together_is_mended(void **state)
         put_job(ids[i], SINGLE "script: x\n", RENDERED);
         int job = open_job(STATE_RENDERED, ids[i]);
         assert_int_equal(
-            job_file_replace_private(job, "manifest.yaml", TEXT("cpus: 2\n"), (gid_t)-1, &error),
+            spool_file_replace_private(job, "manifest.yaml", TEXT("cpus: 2\n"), (gid_t)-1, &error),
             0);
         if (i)
-            control_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
+            control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, clock_now(), &error);
         close(job);
     }
     struct rerender torn[] = {wanted(ids[0], 0), wanted(ids[1], 0)};

@@ -324,7 +324,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(fake.resizes, 1); /* only 2000 was worth a question */
     expect_undisturbed();
     int job = open_job(ID, STATE_SUBMITTED);
-    assert_int_equal(job_file_replace(job, "resize", TEXT("nonsense\n"), 0644, &error), 0);
+    assert_int_equal(spool_file_replace(job, "resize", TEXT("nonsense\n"), 0644, &error), 0);
     close(job);
     run_seconds(1);
     assert_false(request_is_there(STATE_SUBMITTED));
@@ -412,7 +412,7 @@ static void a_kill_is_a_kill(void **state)
     (void)state;
     begin_to_change(2000);
     int job = open_job(ID, STATE_SUBMITTED);
-    assert_int_equal(control_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
+    assert_int_equal(control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
     close(job);
     run_seconds(1);
     assert_int_equal(fake.cancels, 1); /* at once, whatever its grace */

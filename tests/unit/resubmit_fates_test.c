@@ -122,7 +122,7 @@ static void write_log(int job, enum far far)
     buffer_add_string(&log, "2026-01-01T00:00:00.000Z accepted file=a owner=ann uid=1000\n");
     buffer_add_string(&log, logs[far] ? logs[far] : "");
     buffer_add_string(&log, "2026-01-01T00:00:00.000Z failed reason=Exited class=transient\n");
-    assert_int_equal(job_file_create(job, "log", buffer_text(&log), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "log", buffer_text(&log), 0644, &error), 0);
     buffer_free(&log);
 }
 
@@ -215,14 +215,14 @@ static void put(enum far far, enum retry_when when)
         record.failure = (struct failure){.exit_code = -1};
     int job = job_create(&spool, id, &error);
     assert_int_equal(record_create(job, &record, &error), 0);
-    assert_int_equal(job_file_create_private(job, "request.yaml", TEXT(REQUEST), (gid_t)-1, &error),
-                     0);
-    assert_int_equal(job_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
     assert_int_equal(
-        job_file_create(job, "why", TEXT("It failed.\n\nNext: nothing.\n"), 0644, &error), 0);
+        spool_file_create_private(job, "request.yaml", TEXT(REQUEST), (gid_t)-1, &error), 0);
+    assert_int_equal(spool_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
+    assert_int_equal(
+        spool_file_create(job, "why", TEXT("It failed.\n\nNext: nothing.\n"), 0644, &error), 0);
     write_log(job, far);
     if (far == FAR_RAN || far == FAR_SECOND_ATTEMPT)
-        assert_int_equal(progress_write(job, &before, &error), 0);
+        assert_int_equal(progress_file_write(job, &before, &error), 0);
     spoil(job, far, &record);
     close(job);
     assert_int_equal(job_publish(&spool, id, STATE_FAILED, &error), 0);
@@ -235,7 +235,7 @@ static void ask_for(enum control_verb verb)
     for (int far = 0; far < FARS; far++)
         for (int when = 0; when < WHENS; when++) {
             int job = open_job(name_job(far, when), STATE_FAILED);
-            assert_int_equal(control_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
+            assert_int_equal(control_file_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
             close(job);
         }
 }
@@ -331,7 +331,8 @@ static void expect_home(enum far far, int when, enum then then)
     enum state home = home_of(far, when, then);
     struct buffer text = {0};
     if (!in_state(id, home))
-        fail_msg("far %d, when %d, then %d: it is not in %s/", far, when, then, state_name(home));
+        fail_msg("far %d, when %d, then %d: it is not in %s/", far, when, then,
+                 spool_state_name(home));
     int job = open_job(id, home);
     expect_record(job, far, when, then, home);
     bool untouched = far == FAR_WHY_IN_THE_WAY && home == STATE_FAILED;

@@ -122,10 +122,11 @@ static void put_failed(const struct failed_job *failed)
         diagnosis_render(&diagnosis, &circumstances, preparation.failure, &preparation.error);
     int job = job_create(&spool, failed->id, &error);
     assert_int_equal(
-        job_file_create_private(job, "request.yaml", text_of(failed->request), (gid_t)-1, &error),
+        spool_file_create_private(job, "request.yaml", text_of(failed->request), (gid_t)-1, &error),
         0);
-    assert_int_equal(job_file_create(job, "log", TEXT("2026-01-01T00:00:00.000Z accepted file=a\n"),
-                                     0644, &error),
+    assert_int_equal(spool_file_create(job, "log",
+                                       TEXT("2026-01-01T00:00:00.000Z accepted file=a\n"), 0644,
+                                       &error),
                      0);
     assert_int_equal(diagnosis_write(&diagnosis, job, &record, true, now, &error), 0);
     close(job);
@@ -382,7 +383,7 @@ static void whoever_asks_for_a_retry_restarts_the_week(void **state)
     (void)state;
     run_round_after(5 * day);
     int job = open_job(manifest_id, STATE_FAILED);
-    assert_int_equal(control_write(job, CONTROL_RETRY, TEXT("ann"), 1000, now, &error), 0);
+    assert_int_equal(control_file_write(job, CONTROL_RETRY, TEXT("ann"), 1000, now, &error), 0);
     close(job);
     run_round_after(2000);
     assert_true(in_state(manifest_id, STATE_RENDERED));

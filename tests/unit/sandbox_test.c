@@ -3,6 +3,8 @@
  * Each case runs in a child, since nobody comes out of a sandbox again.  To see it fail, leave out
  * confine_files() or confine_calls() in stages/sandbox.c.
  */
+#include "spool/file.h"
+#include "spool/job.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -68,7 +70,7 @@ static int use_spool(const struct fixture *fixture)
 {
     struct error error;
     int job = job_create((struct spool *)(uintptr_t)&fixture->spool, "x-0123456789abc", &error);
-    return job < 0 || job_file_create(job, "log", TEXT("x\n"), 0644, &error) ||
+    return job < 0 || spool_file_create(job, "log", TEXT("x\n"), 0644, &error) ||
            job_publish((struct spool *)(uintptr_t)&fixture->spool, "x-0123456789abc",
                        STATE_RENDERED, &error);
 }

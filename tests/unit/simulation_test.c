@@ -34,7 +34,7 @@ static struct simulation_result run(struct trace_job *jobs, size_t count,
 {
     struct trace trace = {.jobs = jobs, .count = count, .curves = curves, .curve_count = 1};
     struct simulation_result result;
-    simulate(&trace, options, policy_find(text_of(policy)), &result, NULL);
+    engine_run(&trace, options, policy_find(text_of(policy)), &result, NULL);
     return result;
 }
 
@@ -134,7 +134,7 @@ static void a_job_that_is_too_large_is_unfinished(void **state)
             .id = "a", .work = 10, .deadline = 1e6, .wanted = 4, .curve = &wide};
         struct trace trace = {.jobs = &job, .count = 1, .curves = wides, .curve_count = 1};
         struct simulation_result result;
-        simulate(&trace, &options, &all[i], &result, NULL);
+        engine_run(&trace, &options, &all[i], &result, NULL);
         assert_int_equal(result.unfinished, 1);
         assert_int_equal(result.feasible, 0);
         assert_int_equal(result.met, 0);
@@ -202,7 +202,7 @@ static void a_picture_is_drawn(void **state)
     struct simulation_result result;
     make_trace(jobs, ids);
     struct trace trace = {.jobs = jobs, .count = JOBS, .curves = curves, .curve_count = 1};
-    simulate(&trace, &options, policy_find(text_of("ours")), &result, &samples);
+    engine_run(&trace, &options, policy_find(text_of("ours")), &result, &samples);
     assert_int_equal(samples.count, result.decisions);
     for (size_t i = 0; i < samples.count; i++)
         assert_true(samples.samples[i].used >= 0 && samples.samples[i].used <= 8);

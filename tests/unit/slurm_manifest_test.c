@@ -34,10 +34,10 @@ static void every_field_is_read(void **state)
     if (!manifest)
         fail_msg("%s", error.text);
     assert_int_equal(manifest->job.count, 4);
-    assert_string_equal(slurm_property_find(&manifest->job, "partition")->string.data, "gpu");
-    assert_false(slurm_property_find(&manifest->job, "requeue")->boolean);
-    assert_true(slurm_property_find(&manifest->job, "nice")->number == -5);
-    assert_null(slurm_property_find(&manifest->job, "account"));
+    assert_string_equal(slurm_manifest_property(&manifest->job, "partition")->string.data, "gpu");
+    assert_false(slurm_manifest_property(&manifest->job, "requeue")->boolean);
+    assert_true(slurm_manifest_property(&manifest->job, "nice")->number == -5);
+    assert_null(slurm_manifest_property(&manifest->job, "account"));
     assert_int_equal(manifest->array_count, 0);
     assert_int_equal(manifest->component_count, 2);
     const struct slurm_component *component = &manifest->components[0];
@@ -47,7 +47,7 @@ static void every_field_is_read(void **state)
     assert_int_equal(component->gpus_per_task, 4);
     assert_string_equal(component->gpu_type.data, "a100_sxm4.80gb");
     assert_int_equal(component->nodes, 2);
-    assert_string_equal(slurm_property_find(&component->properties, "partition")->string.data,
+    assert_string_equal(slurm_manifest_property(&component->properties, "partition")->string.data,
                         "big");
     assert_int_equal(manifest->components[1].properties.count, 0);
     assert_int_equal(manifest->components[1].gpu_type.length, 0);

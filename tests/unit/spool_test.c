@@ -1,4 +1,6 @@
 /* the spool's directories: making, moving, finding; lost replies; settings */
+#include "spool/file.h"
+#include "spool/jobs.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -8,7 +10,6 @@
 
 #include "base/system.h"
 #include "spool/settings.h"
-#include "spool/spool.h"
 
 static const char id_one[] = "one-0123456789abc";
 static const char id_two[] = "one-0123456789abd";
@@ -46,7 +47,7 @@ static void make_job(struct spool *spool, const char *id, enum state state)
     struct error error;
     int job = job_create(spool, id, &error);
     assert_true(job >= 0);
-    assert_int_equal(job_file_create(job, "request.yaml", TEXT("name: x\n"), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "request.yaml", TEXT("name: x\n"), 0644, &error), 0);
     close(job);
     assert_int_equal(job_publish(spool, id, state, &error), 0);
 }
@@ -68,23 +69,23 @@ static void jobs_move_and_are_found(void **state)
     struct job_place place, found;
     struct error error;
     make_job(spool, id_one, STATE_RENDERED);
-    assert_int_equal(job_find(spool, text_of(id_one), &place, &error), 0);
+    assert_int_equal(jobs_find(spool, text_of(id_one), &place, &error), 0);
     assert_int_equal(place.state, STATE_RENDERED);
     assert_int_equal(job_move(spool, &place, STATE_SUBMITTED, 0, &error), 0);
     assert_int_equal(job_move(spool, &place, STATE_DONE, 1800000000000, &error), 0);
     assert_string_equal(place.date, "2027-01-15");
-    assert_int_equal(job_find(spool, TEXT("one"), &found, &error), 0);
+    assert_int_equal(jobs_find(spool, TEXT("one"), &found, &error), 0);
     assert_int_equal(found.state, STATE_DONE);
     assert_string_equal(found.date, "2027-01-15");
     int job = job_open(spool, &found);
     assert_true(job >= 0);
     close(job);
     make_job(spool, id_two, STATE_FAILED);
-    assert_int_equal(job_find(spool, TEXT("one"), &found, &error), 1);
+    assert_int_equal(jobs_find(spool, TEXT("one"), &found, &error), 1);
     assert_non_null(strstr(error.text, "2 jobs"));
-    assert_int_equal(job_find(spool, TEXT("two"), &found, &error), 1);
+    assert_int_equal(jobs_find(spool, TEXT("two"), &found, &error), 1);
     assert_non_null(strstr(error.text, "no job"));
-    assert_int_equal(job_find(spool, TEXT("../one"), &found, &error), 1);
+    assert_int_equal(jobs_find(spool, TEXT("../one"), &found, &error), 1);
 }
 
 static int lying_renameat(int from, const char *old_name, int to, const char *new_name)
@@ -124,7 +125,7 @@ static void removing_takes_the_whole_tree(void **state)
     struct error error;
     int job = job_create(&fixture->spool, id_one, &error);
     assert_int_equal(mkdirat(job, "output", 0755), 0);
-    assert_int_equal(job_file_create(job, "output/main-0.log", TEXT("x"), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "output/main-0.log", TEXT("x"), 0644, &error), 0);
     assert_int_equal(symlinkat("/etc", job, "link"), 0);
     close(job);
     assert_int_equal(job_remove(fixture->spool.new_jobs, id_one, &error), 0);
@@ -136,7 +137,7 @@ static void write_settings(struct fixture *fixture, const char *text)
 {
     struct error error;
     assert_int_equal(
-        job_file_replace(fixture->spool.root, "dlspool.yaml", text_of(text), 0644, &error), 0);
+        spool_file_replace(fixture->spool.root, "dlspool.yaml", text_of(text), 0644, &error), 0);
 }
 
 static void settings_have_defaults_and_limits(void **state)

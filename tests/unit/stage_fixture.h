@@ -6,6 +6,8 @@
 #ifndef TESTS_UNIT_STAGE_FIXTURE_H
 #define TESTS_UNIT_STAGE_FIXTURE_H
 
+#include "spool/file.h"
+#include "spool/job.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -138,7 +140,7 @@ static inline int open_job(const char *id, enum state state)
 {
     int job = look_for_job(id, state);
     if (job < 0)
-        fail_msg("%s is not in %s/", id, state_name(state));
+        fail_msg("%s is not in %s/", id, spool_state_name(state));
     return job;
 }
 
@@ -157,10 +159,10 @@ static inline void put_job(enum state state, const struct job_record *record, co
     int job = job_create(&spool, record->id.data, &error);
     assert_true(job >= 0);
     assert_int_equal(record_create(job, record, &error), 0);
-    assert_int_equal(job_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
-    assert_int_equal(job_file_create(job, "log", text_of(log), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "manifest.yaml", TEXT(""), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "log", text_of(log), 0644, &error), 0);
     if (progress)
-        assert_int_equal(progress_write(job, progress, &error), 0);
+        assert_int_equal(progress_file_write(job, progress, &error), 0);
     close(job);
     assert_int_equal(job_publish(&spool, record->id.data, state, &error), 0);
 }

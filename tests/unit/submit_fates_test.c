@@ -7,7 +7,7 @@
  * with an executor that has a queue, one that starts what there is room for, and one that wants to hold
  * a number of objects only.
  *
- * Seen to fail: with item_is_unsettled() of stages/submit/handover.c false for what was accepted and not moved.
+ * Seen to fail: with handover_is_unsettled() of stages/submit/handover.c false for what was accepted and not moved.
  */
 #include "tests/unit/stage_fixture.h"
 
@@ -234,7 +234,7 @@ static void ask_for(enum control_verb verb)
         int job = look_for_job(name_job(far), STATE_RENDERED);
         if (job < 0)
             continue;
-        assert_int_equal(control_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
+        assert_int_equal(control_file_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
         close(job);
     }
 }
@@ -316,8 +316,9 @@ static void expect_home(enum kind kind, enum far far, enum then then)
     enum state home = home_of(far, then);
     enum state at = home == STATE_SUBMITTED && in_state(id, STATE_DONE) ? STATE_DONE : home;
     if (!in_state(id, at))
-        fail_msg("kind %d, far %d, then %d: it is not in %s/", kind, far, then, state_name(home));
-    assert_true(find_events(id, at, state_name(home), last) >= 1);
+        fail_msg("kind %d, far %d, then %d: it is not in %s/", kind, far, then,
+                 spool_state_name(home));
+    assert_true(find_events(id, at, spool_state_name(home), last) >= 1);
     if (home == STATE_SUBMITTED) {
         assert_true(fake.accepted[far]);
         return;

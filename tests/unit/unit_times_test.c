@@ -189,8 +189,8 @@ static double predict_rest(const struct worker *worker, bool *covered)
                               .samples = rate.samples};
     predict(NULL, &job, &prediction);
     assert_true(prediction.known && prediction.live);
-    *covered = prediction_seconds(&prediction, 1, true) >= left;
-    return prediction_seconds(&prediction, 1, false) / left;
+    *covered = predict_seconds_left(&prediction, 1, true) >= left;
+    return predict_seconds_left(&prediction, 1, false) / left;
 }
 
 static void read_steps(const char *path, struct worker *workers)

@@ -33,13 +33,13 @@ static void a_value_is_named_as_it_was_written(void **state)
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct buffer out = {0};
         struct error error;
-        value_found_add(
+        value_path_add_found(
             &out, yaml_read(arena, text_of(cases[i].source), "f", &yaml_trusted_limits, &error));
         assert_string_equal(out.data, cases[i].found);
         buffer_free(&out);
     }
     struct buffer out = {0};
-    value_found_add(&out, value_number(arena, 0.5));
+    value_path_add_found(&out, value_number(arena, 0.5));
     assert_string_equal(out.data, "0.5");
     buffer_free(&out);
     arena_free(arena);

@@ -1,6 +1,6 @@
-/* commands/drop.h - drop a file into incoming/, complete from its first moment */
-#ifndef COMMANDS_DROP_H
-#define COMMANDS_DROP_H
+/* commands/drop_file.h - drop a file into incoming/, complete from its first moment */
+#ifndef COMMANDS_DROP_FILE_H
+#define COMMANDS_DROP_FILE_H
 
 #include "base/error.h"
 #include "spool/spool.h"

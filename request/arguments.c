@@ -1,23 +1,26 @@
-/* request/collections.c - readers of lists of words and of environments
+/* request/arguments.c - readers of lists of words and of environments
  *
  * Words and values become arguments and environment of a process, so what exec(2) cannot carry is
  * refused here: NUL bytes, and more than the kernel takes of one string.  Everything else in them
  * is data, line ends and tabs too.
  */
-#include "request/values.h"
+#include "request/arguments.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#include "request/description.h"
+#include "request/values.h"
 
 enum { LONGEST_NAME = 255 }; /* bytes of an environment variable's name */
 
 /* Linux takes strings of at most MAX_ARG_STRLEN, 32 pages, with the final NUL. */
 enum { LONGEST_STRING = 32 * 4096 - 1 };
 
-bool read_process_text(struct reading *reading, const struct value_path *path,
-                       const struct value *value, size_t extra, struct text *text)
+bool arguments_read_text(struct reading *reading, const struct value_path *path,
+                         const struct value *value, size_t extra, struct text *text)
 {
-    if (!take_scalar_text(value, true, text))
+    if (!values_scalar_text(value, true, text))
         problems_expected(reading, path, value, "a text, a number, true or false%s",
                           value->kind == VALUE_NULL ? " (\"\" is the empty text)" : "");
     else if (text->length && memchr(text->data, '\0', text->length))
@@ -44,7 +47,7 @@ void read_words(struct reading *reading, const struct value_path *path, const st
     struct text *words = arena_allocate(reading->arena, count * sizeof(struct text));
     for (size_t i = 0; i < count; i++) {
         struct value_path item = {.above = path, .index = i};
-        read_process_text(reading, &item, value->list.items[i], 0, &words[i]);
+        arguments_read_text(reading, &item, value->list.items[i], 0, &words[i]);
     }
     *(struct text **)into = words;
     *(size_t *)((char *)into - field->offset + field->count_offset) = count;
@@ -62,8 +65,8 @@ static bool is_variable_name(struct text name)
     return name.length > 0 && name.length <= LONGEST_NAME;
 }
 
-void check_variable_name(struct reading *reading, const struct value_path *path,
-                         const struct member *member)
+void arguments_check_variable(struct reading *reading, const struct value_path *path,
+                              const struct member *member)
 {
     struct error_quote_buffer buffer;
     if (!is_variable_name(member->key))
@@ -95,9 +98,9 @@ void read_environment(struct reading *reading, const struct value_path *path,
         struct environment_variable *variable = &environment->variables[i];
         variable->name = member->key;
         size_t found = reading->found;
-        check_variable_name(reading, &item, member);
+        arguments_check_variable(reading, &item, member);
         if (reading->found == found)
-            read_process_text(reading, &item, member->value, member->key.length + 1,
-                              &variable->value);
+            arguments_read_text(reading, &item, member->value, member->key.length + 1,
+                                &variable->value);
     }
 }

@@ -1,5 +1,5 @@
-/* commands/follow.c - wait for jobs, as `wait` and `submit --wait` do */
-#include "commands/follow.h"
+/* commands/follow_jobs.c - wait for jobs, as `wait` and `submit --wait` do */
+#include "commands/follow_jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "commands/complain.h"
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "commands/pick.h"
+#include "commands/print.h"
 #include "commands/view.h"
+#include "spool/jobs.h"
 #include "stages/lease.h"
 
 static const struct timespec look_interval = {.tv_nsec = 100 * 1000000};
@@ -71,7 +74,7 @@ static void say_situation(const struct spool *spool, const struct job_place *pla
     arena_free(arena);
 }
 
-void follow_say_waiting(const struct spool *spool, const char *id, struct follow_said *said)
+void follow_jobs_say_waiting(const struct spool *spool, const char *id, struct follow_said *said)
 {
     struct job_place place;
     int64_t now = clock_elapsed();
@@ -80,7 +83,7 @@ void follow_say_waiting(const struct spool *spool, const char *id, struct follow
     if (said->said || now - said->since < PATIENCE)
         return;
     said->said = true;
-    if (job_find_whole(spool, text_of(id), &place))
+    if (jobs_find_whole(spool, text_of(id), &place))
         say_situation(spool, &place);
 }
 
@@ -117,7 +120,7 @@ static void tell_end(const struct following *following, struct arena *arena,
     if (following->options->json)
         print_json(outlook_job(following->spool, arena, view));
     else if (!following->options->quiet)
-        printf("%s%s%.*s\n", place_text(&view->place, path), sentence.length ? ": " : "",
+        printf("%s%s%.*s\n", job_place_text(&view->place, path), sentence.length ? ": " : "",
                (int)sentence.length, sentence.data);
     fflush(stdout);
 }
@@ -136,7 +139,7 @@ static int look_at_job(struct following *following, size_t i)
 {
     struct job_place place;
     struct job_view view;
-    if (job_find_whole(following->spool, text_of(following->ids[i]), &place) &&
+    if (jobs_find_whole(following->spool, text_of(following->ids[i]), &place) &&
         place.state != STATE_FAILED)
         return 0;
     if (pick_job(following->spool, following->ids[i], &place) != STATUS_DONE)
@@ -160,7 +163,7 @@ static void look_at_all(struct following *following)
             following->ended[i] = true;
             following->left--;
         } else if (!following->ended[i] && !following->options->quiet) {
-            follow_say_waiting(following->spool, following->ids[i], &following->said[i]);
+            follow_jobs_say_waiting(following->spool, following->ids[i], &following->said[i]);
         }
         if (result < 0 && following->status == STATUS_DONE)
             following->status = STATUS_NOT_FOUND;

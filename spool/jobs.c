@@ -1,4 +1,6 @@
-/* spool/find.c - finding jobs among the spool's directories */
+/* spool/jobs.c - finding jobs among the spool's directories */
+#include "spool/jobs.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "spool/spool.h"
 
 struct walk {
     const struct spool *spool;
@@ -91,7 +92,7 @@ static int compare_days(const void *a, const void *b)
     return strcmp(b, a);
 }
 
-int days_list(const struct spool *spool, day_name **days, size_t *count)
+int jobs_list_days(const struct spool *spool, day_name **days, size_t *count)
 {
     struct days found = {0};
     if (directory_walk(spool->states[STATE_DONE], add_day, &found)) {
@@ -107,7 +108,7 @@ int days_list(const struct spool *spool, day_name **days, size_t *count)
     return 0;
 }
 
-/* 1, 0 or -1, as job_find_done(). */
+/* 1, 0 or -1, as jobs_find_done(). */
 static int is_done_on(const struct spool *spool, const char *day, struct job_place *place)
 {
     char path[PLACE_TEXT_SIZE];
@@ -119,7 +120,7 @@ static int is_done_on(const struct spool *spool, const char *day, struct job_pla
     return 1;
 }
 
-int job_find_done(const struct spool *spool, struct text id, struct job_place *place)
+int jobs_find_done(const struct spool *spool, struct text id, struct job_place *place)
 {
     char today[CLOCK_TEXT_SIZE], first[CLOCK_TEXT_SIZE];
     day_name *days;
@@ -127,7 +128,7 @@ int job_find_done(const struct spool *spool, struct text id, struct job_place *p
     *place = (struct job_place){.state = STATE_DONE};
     snprintf(place->id, sizeof(place->id), "%.*s", (int)id.length, id.data);
     int result = is_done_on(spool, clock_date(clock_now(), today), place);
-    if (result || days_list(spool, &days, &count))
+    if (result || jobs_list_days(spool, &days, &count))
         return result ? result : -1;
     /* It cannot have ended before it came; but clocks of hosts differ. */
     clock_date(id_time(id) - CLOCK_DAY, first);
@@ -157,7 +158,7 @@ static int match_prefix(void *context, const struct job_place *place)
 
 /* A whole id needs no walk, and a job that moves on between two looks is met by the next.  What is
  * found is looked for once more: on NFS it may have been moved on by another host. */
-bool job_find_whole(const struct spool *spool, struct text id, struct job_place *place)
+bool jobs_find_whole(const struct spool *spool, struct text id, struct job_place *place)
 {
     struct stat status;
     if (!id_valid(id))
@@ -176,20 +177,21 @@ bool job_find_whole(const struct spool *spool, struct text id, struct job_place 
     return false;
 }
 
-int job_find(const struct spool *spool, struct text id, struct job_place *place,
-             struct error *error)
+int jobs_find(const struct spool *spool, struct text id, struct job_place *place,
+              struct error *error)
 {
     struct error_quote_buffer buffer;
     if (id.length == 0 || id.length >= ID_SIZE) {
         error_set(error, "\"%s\" is not the id of a job", error_quote(&buffer, id.data, id.length));
         return 1;
     }
-    if (job_find_whole(spool, id, place) || (id_valid(id) && job_find_done(spool, id, place) == 1))
+    if (jobs_find_whole(spool, id, place) ||
+        (id_valid(id) && jobs_find_done(spool, id, place) == 1))
         return 0;
     struct search search = {.wanted = id};
     for (int i = 0; i < STATE_COUNT; i++)
         if (jobs_walk(spool, (enum state)i, match_prefix, &search))
-            return error_errno(error, "%s/ could not be read", state_name((enum state)i));
+            return error_errno(error, "%s/ could not be read", spool_state_name((enum state)i));
     if (search.count == 0)
         error_set(error, "there is no job \"%s\" in %s", error_quote(&buffer, id.data, id.length),
                   spool->path);

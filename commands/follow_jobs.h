@@ -1,6 +1,6 @@
-/* commands/follow.h - wait for jobs, as `wait` and `submit --wait` do */
-#ifndef COMMANDS_FOLLOW_H
-#define COMMANDS_FOLLOW_H
+/* commands/follow_jobs.h - wait for jobs, as `wait` and `submit --wait` do */
+#ifndef COMMANDS_FOLLOW_JOBS_H
+#define COMMANDS_FOLLOW_JOBS_H
 
 #include "spool/spool.h"
 
@@ -26,6 +26,6 @@ struct follow_said {
     int64_t since; /* clock_elapsed() when it was first looked at */
     bool said, unserved;
 };
-void follow_say_waiting(const struct spool *spool, const char *id, struct follow_said *said);
+void follow_jobs_say_waiting(const struct spool *spool, const char *id, struct follow_said *said);
 
 #endif

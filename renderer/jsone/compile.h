@@ -1,6 +1,6 @@
-/* renderer/jsone/compiler.h - the state of a compilation, for compile.c and compile_operation.c */
-#ifndef RENDERER_JSONE_COMPILER_H
-#define RENDERER_JSONE_COMPILER_H
+/* renderer/jsone/compile.h - templates are compiled; and its state, for compile.c and compile_operation.c */
+#ifndef RENDERER_JSONE_COMPILE_H
+#define RENDERER_JSONE_COMPILE_H
 
 #include "renderer/jsone/compiled.h"
 
@@ -11,6 +11,9 @@ struct compiler {
     uint32_t line, column; /* of what is being compiled */
     size_t depth;
 };
+
+/* Compile a tree into the template, whose arena and name are set. */
+void compile_template(struct template *template, const struct value *tree);
 
 /* Note a fault of what is being compiled; the first one is the template's. */
 struct fault compile_fault(struct compiler *self, const char *kind, const char *message);

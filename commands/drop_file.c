@@ -1,5 +1,5 @@
-/* commands/drop.c - drop a file into incoming/, complete from its first moment */
-#include "commands/drop.h"
+/* commands/drop_file.c - drop a file into incoming/, complete from its first moment */
+#include "commands/drop_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

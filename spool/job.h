@@ -1,0 +1,44 @@
+/* spool/job.h - a job's directory, and moving it from one directory of the spool to another */
+#ifndef SPOOL_JOB_H
+#define SPOOL_JOB_H
+
+#include "spool/spool.h"
+
+/* A job somewhere in the spool. */
+struct job_place {
+    enum state state;
+    char date[16]; /* YYYY-MM-DD in done/, "" elsewhere */
+    char id[ID_SIZE];
+};
+
+/* Open a job's directory where it is expected.  A descriptor, or -1 with errno. */
+int job_open(const struct spool *spool, const struct job_place *place);
+
+/* "rendered/<id>" or "done/2026-11-21/<id>", for people. */
+enum { PLACE_TEXT_SIZE = 96 };
+const char *job_place_text(const struct job_place *place, char buffer[static PLACE_TEXT_SIZE]);
+
+/* Make a new job's directory in .new/ and open it.  -1 and a sentence. */
+int job_create(struct spool *spool, const char *id, struct error *error);
+/* Publish it: .new/<id> to `state`/<id>. */
+int job_publish(struct spool *spool, const char *id, enum state state, struct error *error);
+
+/* spool_sync_state() for the directory that a job is in, which may be a day of done/. */
+int job_sync_place(struct spool *spool, const struct job_place *place, struct error *error);
+
+/* Move a job.  On success `place` says where it is now.  A rename that failed although it
+ * happened (a lost NFS reply) counts as success.  Not durable until the directories are synced. */
+int job_move(struct spool *spool, struct job_place *place, enum state to, int64_t now,
+             struct error *error);
+
+/* Notify the stage that watches the job's state: touch the job's directory. */
+void job_notify(const struct spool *spool, const struct job_place *place);
+
+/* Did the directory change so long ago that what changes it from now on shows in its time, however
+ * coarse the file system's clock is? */
+bool job_is_settled(const struct stat *status);
+
+/* Remove a job directory below `parent` with its files, as recovery does with unpublished ones. */
+int job_remove(int parent, const char *id, struct error *error);
+
+#endif

@@ -182,8 +182,10 @@ unit:
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
-ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g $(ASAN)' HARDEN= \
-	HARDEN_LD= LDFLAGS='$(ASAN)'
+# Lines without variables, and the quicker linker where it is there: a quarter less of the time.
+GOLD := $(shell command -v ld.gold >/dev/null && echo -fuse-ld=gold)
+ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g1 $(ASAN)' HARDEN= \
+	HARDEN_LD= LDFLAGS='$(GOLD) $(ASAN)'
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(LONG_TESTS) $(FUZZ_TARGETS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS)))
 asan:
 	+@$(ASAN_MAKE) unit

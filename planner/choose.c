@@ -31,7 +31,8 @@ static int by_cost(const void *a, const void *b)
 
 /* Each user's tokens pay for their jobs, those that were promised first, then the cheapest; which of them
  * are beyond that.  A promise is no blank cheque: a job that grew beyond the tokens loses it. */
-static void pay(const struct plan *plan, const struct plan_state *state, struct priced *prices)
+static void pay_with_tokens(const struct plan *plan, const struct plan_state *state,
+                            struct priced *prices)
 {
     double *left = memory_allocate((state->token_count + 1) * sizeof(*left));
     for (size_t i = 0; i < state->token_count; i++)
@@ -82,7 +83,7 @@ static struct priced *put_in_order(const struct plan *plan, const struct plan_st
     }
     qsort(prices, count, sizeof(*prices), by_cost);
     if (state->tokens) {
-        pay(plan, state, prices);
+        pay_with_tokens(plan, state, prices);
         take_turns(plan, state, prices);
         qsort(prices, count, sizeof(*prices), by_cost);
     }
@@ -103,7 +104,7 @@ struct heap {
     size_t count;
 };
 
-static void push(struct heap *heap, size_t rank)
+static void heap_push(struct heap *heap, size_t rank)
 {
     size_t at = heap->count++;
     for (; at > 0 && heap->ranks[(at - 1) / 2] < rank; at = (at - 1) / 2)
@@ -111,7 +112,7 @@ static void push(struct heap *heap, size_t rank)
     heap->ranks[at] = rank;
 }
 
-static size_t pop(struct heap *heap)
+static size_t heap_pop(struct heap *heap)
 {
     size_t top = heap->ranks[0], last = heap->ranks[--heap->count], at = 0;
     for (size_t child; (child = 2 * at + 1) < heap->count; at = child) {
@@ -148,7 +149,7 @@ static double area_until(struct area *area, double until)
 }
 
 /* What the item takes of what is free, at least; its floor is not free. */
-static double needs(const struct plan_item *item, double now)
+static double capacity_needed(const struct plan_item *item, double now)
 {
     double until = item->floor_until < item->latest ? item->floor_until : item->latest;
     double floor = item->floor_until > 0 ? (until - now) * item->job->levels[0].size : 0;
@@ -168,17 +169,17 @@ static void drop_by_area(struct selection *selection, const struct priced *price
     for (size_t i = 0; i < plan->candidates; i++) {
         double before = needed, most = area_until(&area, plan->items[i].latest);
         size_t count = 0;
-        push(&heap, selection->rank[i]);
-        needed += needs(&plan->items[i], now);
+        heap_push(&heap, selection->rank[i]);
+        needed += capacity_needed(&plan->items[i], now);
         while (needed > most && heap.count > 0) {
-            victims[count++] = pop(&heap);
-            needed -= needs(&plan->items[prices[victims[count - 1]].index], now);
+            victims[count++] = heap_pop(&heap);
+            needed -= capacity_needed(&plan->items[prices[victims[count - 1]].index], now);
             if (victims[count - 1] != selection->rank[i])
                 continue;
             plan->items[i].part = PART_DROPPED;
             needed = before;
             while (--count > 0)
-                push(&heap, victims[count - 1]);
+                heap_push(&heap, victims[count - 1]);
             break;
         }
         while (count > 0)
@@ -232,7 +233,7 @@ static void squeeze_in(struct selection *selection, const struct priced *prices)
         areas[i] = area_until(&area, plan->items[i].latest);
     for (size_t i = 0; i < plan->candidates; i++) {
         struct plan_item *item = &plan->items[prices[i].index];
-        if (item->part == PART_DROPPED && needs(item, now) <= areas[prices[i].index] &&
+        if (item->part == PART_DROPPED && capacity_needed(item, now) <= areas[prices[i].index] &&
             plan_item(selection, item))
             item->part = PART_PLANNED;
     }

@@ -75,17 +75,17 @@ void curve_fit(struct curve *curve)
         fit_use(curve);
 }
 
-static double fitted(const struct curve *curve, double size)
+static double time_fitted(const struct curve *curve, double size)
 {
     return curve->fixed + curve->divided / size;
 }
 
-static double grown(double time, double from, double to)
+static double time_grown(double time, double from, double to)
 {
     return time * sqrt(from / to);
 }
 
-static double shrunk(double time, double from, double to)
+static double time_shrunk(double time, double from, double to)
 {
     return time * from / to;
 }
@@ -93,18 +93,18 @@ static double shrunk(double time, double from, double to)
 /* As much as the fit says that it changes from a measured point. */
 static double from_point(const struct curve *curve, const struct curve_point *point, double size)
 {
-    return point->time * fitted(curve, size) / fitted(curve, point->size);
+    return point->time * time_fitted(curve, size) / time_fitted(curve, point->size);
 }
 
-static double above(const struct curve *curve, double size)
+static double time_above(const struct curve *curve, double size)
 {
     const struct curve_point *last = &curve->points[curve->count - 1];
-    double guess = grown(last->time, last->size, size);
+    double guess = time_grown(last->time, last->size, size);
     if (curve->count == 1)
         return curve->use >= 0 && curve->use < idle ? fmax(guess, from_point(curve, last, size))
                                                     : guess;
     double time = from_point(curve, last, size), edge = 2 * last->size;
-    return size <= edge ? time : fmax(time, grown(from_point(curve, last, edge), edge, size));
+    return size <= edge ? time : fmax(time, time_grown(from_point(curve, last, edge), edge, size));
 }
 
 /* One CPU is used by what is not parallel, so that below it all is slower. */
@@ -118,18 +118,19 @@ static double below_by_use(const struct curve *curve, double size)
     return from_point(curve, first, least) * fmax(1, busy / size);
 }
 
-static double below(const struct curve *curve, double size)
+static double time_below(const struct curve *curve, double size)
 {
     const struct curve_point *first = &curve->points[0];
     if (curve->count == 1)
-        return curve->use >= 0 ? below_by_use(curve, size) : shrunk(first->time, first->size, size);
+        return curve->use >= 0 ? below_by_use(curve, size)
+                               : time_shrunk(first->time, first->size, size);
     double edge = first->size / 2;
     return size >= edge ? from_point(curve, first, size)
-                        : shrunk(from_point(curve, first, edge), edge, size);
+                        : time_shrunk(from_point(curve, first, edge), edge, size);
 }
 
 /* By the fit, bent so that it goes through both points. */
-static double between(const struct curve *curve, const struct curve_point *low, double size)
+static double time_between(const struct curve *curve, const struct curve_point *low, double size)
 {
     const struct curve_point *high = low + 1;
     double part = log(size / low->size) / log(high->size / low->size);
@@ -142,12 +143,12 @@ double curve_time(const struct curve *curve, double size)
     if (curve->count == 0)
         return 0;
     if (size < curve->points[0].size)
-        return below(curve, size);
+        return time_below(curve, size);
     for (size_t i = 0; i < curve->count; i++) {
         if (size == curve->points[i].size)
             return curve->points[i].time;
         if (i + 1 < curve->count && size < curve->points[i + 1].size)
-            return between(curve, &curve->points[i], size);
+            return time_between(curve, &curve->points[i], size);
     }
-    return above(curve, size);
+    return time_above(curve, size);
 }

@@ -50,15 +50,16 @@ static double latest_start(const struct timeline *timeline, const struct plan_jo
     return (double)NAN;
 }
 
-static void add(struct share *share, struct timeline *timeline, double from, double to, int size)
+static void add_piece(struct share *share, struct timeline *timeline, double from, double to,
+                      int size)
 {
     share_append(share, &(struct share_piece){from, to, size});
     timeline_take(timeline, from, to, size);
 }
 
 /* Use the lower cap before `point` and the higher one from it on, until the work is done. */
-static void use(struct share *share, struct timeline *timeline, const struct plan_job *job,
-                size_t cap, double point, double work)
+static void use_caps(struct share *share, struct timeline *timeline, const struct plan_job *job,
+                     size_t cap, double point, double work)
 {
     struct timeline before = {0};
     timeline_copy(&before, timeline);
@@ -77,7 +78,7 @@ static void use(struct share *share, struct timeline *timeline, const struct pla
             if (level) {
                 if (level->rate * (to - from) >= work)
                     to = from + work / level->rate;
-                add(share, timeline, from, to, level->size);
+                add_piece(share, timeline, from, to, level->size);
                 work = to == from + work / level->rate ? 0 : work - level->rate * (to - from);
                 share->finish = to;
                 if (from == before.segments[0].start)
@@ -100,7 +101,7 @@ static bool plan_one(struct plan_item *item, struct timeline *timeline)
         double point = latest_start(timeline, job, cap, latest, job->work);
         if (isnan(point))
             continue;
-        use(&item->share, timeline, job, cap, point, job->work);
+        use_caps(&item->share, timeline, job, cap, point, job->work);
         return true;
     }
     return false;
@@ -156,29 +157,29 @@ static size_t find_fresh(struct plan *plan, struct plan_item **fresh)
     return count;
 }
 
-static void answer(struct plan_item *item, bool admitted)
+static void answer_request(struct plan_item *item, bool admitted)
 {
     item->job->admitted = admitted;
     item->job->refused = !admitted;
 }
 
-static void admit(struct plan *plan, const struct plan_state *state)
+static void admit_new_jobs(struct plan *plan, const struct plan_state *state)
 {
     struct plan_item **fresh = memory_allocate((plan->count + 1) * sizeof(struct plan_item *));
     size_t count = find_fresh(plan, fresh), effort = 0, i = 0;
     size_t misses = count > 0 ? plan_all(plan, state, NULL, SIZE_MAX - 1, &effort) : 0;
     for (; i < count && effort < MOST_EFFORT; i++)
-        answer(fresh[i], plan_all(plan, state, fresh[i], misses, &effort) <= misses);
+        answer_request(fresh[i], plan_all(plan, state, fresh[i], misses, &effort) <= misses);
     if (i < count)
         plan_all(plan, state, NULL, SIZE_MAX - 1, &effort);
     for (; i < count; i++)
-        answer(fresh[i], plan_one(fresh[i], &plan->timeline));
+        answer_request(fresh[i], plan_one(fresh[i], &plan->timeline));
     free(fresh);
 }
 
 /* What the next level adds to the capacity times seconds that the job takes, for each unit; less is
  * better, and a job that has nothing comes first. */
-static double marginal(const struct plan_job *job, size_t level)
+static double marginal_cost(const struct plan_job *job, size_t level)
 {
     const struct plan_level *to = &job->levels[level];
     if (level == 0)
@@ -201,7 +202,7 @@ static int give_spare(struct plan *plan, int free_now, int pass)
             if (plan->items[i].part == PART_KEPT || (pass == 0) != (bool)job->admitted ||
                 level == job->level_count || job->levels[level].size - job->give > free_now)
                 continue;
-            double score = marginal(job, level);
+            double score = marginal_cost(job, level);
             if (!best || score < least) {
                 best = job;
                 least = score;
@@ -222,7 +223,7 @@ void policy_elasticflow(struct plan_state *state)
     int free_now = state->capacity;
     plan_begin(&plan, state, state->capacity, &(struct plan_targets){0});
     plan_sort_others(&plan);
-    admit(&plan, state);
+    admit_new_jobs(&plan, state);
     plan_all(&plan, state, NULL, SIZE_MAX - 1, &effort);
     state->next = (double)INFINITY;
     for (size_t i = plan.candidates; i < plan.count; i++)

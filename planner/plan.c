@@ -60,8 +60,8 @@ void plan_sort_others(struct plan *plan)
 
 /* Whether the job would be done by then if it were alone: at its fastest, or as it runs now, which
  * costs no restart. */
-static bool can(const struct plan_job *job, const struct plan_level *fastest, double now,
-                double latest)
+static bool can_meet(const struct plan_job *job, const struct plan_level *fastest, double now,
+                     double latest)
 {
     if (!fastest)
         return false;
@@ -83,10 +83,10 @@ static void sort_deadline(struct plan_item *item, const struct plan_state *state
     item->part = PART_PLANNED;
     job->deadline_status = DEADLINE_ON_TRACK;
     item->latest = job->deadline - state->guard - targets->margin * (job->deadline - job->arrival);
-    if (can(job, fastest, state->now, item->latest))
+    if (can_meet(job, fastest, state->now, item->latest))
         return;
     item->latest = job->deadline; /* margins are targets */
-    if (!can(job, fastest, state->now, item->latest)) {
+    if (!can_meet(job, fastest, state->now, item->latest)) {
         item->part = PART_LATE;
         job->deadline_status = DEADLINE_CANNOT_MEET;
     }
@@ -121,7 +121,7 @@ static void sort_kept(struct plan_item *item, const struct plan_state *state)
                                                           : DEADLINE_AT_RISK;
 }
 
-static bool stays(const struct plan_job *job, const struct plan_targets *targets)
+static bool keeps_size(const struct plan_job *job, const struct plan_targets *targets)
 {
     return job->size > 0 && (job->kept || (job->unstoppable && !targets->floors));
 }
@@ -157,7 +157,7 @@ static void sort_job(struct plan_item *item, const struct plan_state *state, int
     job->give = 0;
     job->finish = (double)INFINITY;
     job->over = false;
-    if (stays(job, targets))
+    if (keeps_size(job, targets))
         sort_kept(item, state);
     else if (isfinite(job->deadline))
         sort_deadline(item, state, targets, fastest);

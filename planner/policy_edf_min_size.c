@@ -6,7 +6,7 @@
 #include "planner/policy.h"
 
 /* The smallest level with which the item's job is done in time when it has it from now on. */
-static const struct plan_level *smallest(const struct plan_item *item, double now)
+static const struct plan_level *smallest_level(const struct plan_item *item, double now)
 {
     const struct plan_job *job = item->job;
     for (size_t i = 0; i < job->level_count; i++)
@@ -26,7 +26,7 @@ void policy_edf_min_size(struct plan_state *state)
         free_now -= plan.items[i].job->give;
     for (size_t i = 0; i < plan.candidates; i++) {
         struct plan_job *job = plan.items[i].job;
-        const struct plan_level *level = smallest(&plan.items[i], state->now);
+        const struct plan_level *level = smallest_level(&plan.items[i], state->now);
         if (!level || level->size > free_now) {
             job->deadline_status = DEADLINE_AT_RISK;
             continue;

@@ -8,7 +8,7 @@
 /* Safety margin, as a fraction of (deadline - arrival). */
 static const double MARGIN = 0.01;
 
-static void tell(struct plan *plan, struct plan_state *state)
+static void tell_jobs(struct plan *plan, struct plan_state *state)
 {
     for (size_t i = 0; i < plan->candidates; i++) {
         const struct plan_item *item = &plan->items[i];
@@ -32,7 +32,7 @@ static void tell(struct plan *plan, struct plan_state *state)
 }
 
 /* What the job holds whatever is planned. */
-static int held(const struct plan_job *job)
+static int size_held(const struct plan_job *job)
 {
     if (job->size == 0)
         return 0;
@@ -46,7 +46,7 @@ static int lent_first(const struct plan_state *state)
     double reserve = floor(state->reserve * state->capacity), wanted = 0, kept = 0, largest = 0;
     for (size_t i = 0; i < state->job_count; i++) {
         const struct plan_job *job = state->jobs[i];
-        int least = job->levels[0].size, has = held(job);
+        int least = job->levels[0].size, has = size_held(job);
         kept += has;
         if (!isfinite(job->deadline) && has > 0)
             reserve -= has;
@@ -68,7 +68,7 @@ void policy_max_met(struct plan_state *state)
     state->next = (double)INFINITY;
     plan_begin(&plan, state, state->capacity - lent, &targets);
     choose(&plan, state);
-    tell(&plan, state);
+    tell_jobs(&plan, state);
     spare_give(&plan, state, lent);
     plan_end(&plan);
 }

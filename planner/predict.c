@@ -260,7 +260,7 @@ static bool predict_uncounted(const struct predict_past *past, const struct pred
 }
 
 /* Nothing is known: as if it took very long, and then as long again. */
-static void guess(const struct predict_job *job, struct prediction *prediction)
+static void guess_time(const struct predict_job *job, struct prediction *prediction)
 {
     struct curve curve;
     own_curve(job, &curve);
@@ -310,7 +310,7 @@ void predict(const struct predict_past *past, const struct predict_job *job,
     prediction->known = job->counted ? predict_counted(past, job, prediction)
                                      : predict_uncounted(past, job, prediction);
     if (!prediction->known)
-        guess(job, prediction);
+        guess_time(job, prediction);
     set_costs(past, job, prediction);
 }
 

@@ -23,7 +23,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(first->job->id, second->job->id);
 }
 
-static void stand(struct plan_job *job, double now, double finish)
+static void set_deadline_status(struct plan_job *job, double now, double finish)
 {
     job->finish = finish;
     job->deadline_status = !isfinite(job->deadline)  ? DEADLINE_BEST_EFFORT
@@ -47,7 +47,7 @@ static int queue_up(const struct plan_state *state, double (*key)(const struct p
         free_now -= job->size;
         place.finish =
             place.level ? state->now + share_time_alone(job, place.level) : (double)INFINITY;
-        stand(job, state->now, job->size > 0 ? place.finish : (double)INFINITY);
+        set_deadline_status(job, state->now, job->size > 0 ? place.finish : (double)INFINITY);
         if (job->size > 0 || !place.level)
             continue;
         place.key = key(&place);
@@ -57,18 +57,18 @@ static int queue_up(const struct plan_state *state, double (*key)(const struct p
     return free_now;
 }
 
-static bool start(struct place *place, int *free_now, double now)
+static bool start_job(struct place *place, int *free_now, double now)
 {
     if (place->level->size > *free_now)
         return false;
     *free_now -= place->level->size;
     place->job->give = place->level->size;
-    stand(place->job, now, place->finish);
+    set_deadline_status(place->job, now, place->finish);
     return true;
 }
 
 /* When this much is predicted to be free, and what is spare then. */
-static double shadow(const struct plan_state *state, int free_now, int wanted, int *spare)
+static double shadow_time(const struct plan_state *state, int free_now, int wanted, int *spare)
 {
     struct place *running = memory_allocate((state->job_count + 1) * sizeof(*running));
     size_t count = 0, i = 0;
@@ -92,62 +92,62 @@ enum behind { /* those behind the first that does not fit */
               BEHIND_PASSES     /* start when they fit */
 };
 
-static void serve(struct plan_state *state, double (*key)(const struct place *place),
-                  enum behind behind)
+static void serve_queue(struct plan_state *state, double (*key)(const struct place *place),
+                        enum behind behind)
 {
     struct place *queue = memory_allocate((state->job_count + 1) * sizeof(*queue));
     size_t count, i = 0;
     int free_now = queue_up(state, key, queue, &count), spare = 0;
     state->next = (double)INFINITY;
-    while (i < count && (start(&queue[i], &free_now, state->now) || behind == BEHIND_PASSES))
+    while (i < count && (start_job(&queue[i], &free_now, state->now) || behind == BEHIND_PASSES))
         i++;
     if (i < count && behind == BEHIND_BACKFILLS) {
-        double until = shadow(state, free_now, queue[i].level->size, &spare);
+        double until = shadow_time(state, free_now, queue[i].level->size, &spare);
         while (++i < count) {
             bool in_time = queue[i].finish <= until;
             if (!in_time && queue[i].level->size > spare)
                 continue;
-            if (start(&queue[i], &free_now, state->now) && !in_time)
+            if (start_job(&queue[i], &free_now, state->now) && !in_time)
                 spare -= queue[i].level->size;
         }
     }
     free(queue);
 }
 
-static double arrival(const struct place *place)
+static double key_arrival(const struct place *place)
 {
     return place->job->arrival;
 }
-static double length(const struct place *place)
+static double key_length(const struct place *place)
 {
     return place->finish;
 }
-static double deadline(const struct place *place)
+static double key_deadline(const struct place *place)
 {
     return place->job->deadline;
 }
-static double laxity(const struct place *place)
+static double key_laxity(const struct place *place)
 {
     return place->job->deadline - place->finish;
 }
 
 void policy_fifo(struct plan_state *state)
 {
-    serve(state, arrival, BEHIND_WAITS);
+    serve_queue(state, key_arrival, BEHIND_WAITS);
 }
 void policy_backfill(struct plan_state *state)
 {
-    serve(state, arrival, BEHIND_BACKFILLS);
+    serve_queue(state, key_arrival, BEHIND_BACKFILLS);
 }
 void policy_sjf(struct plan_state *state)
 {
-    serve(state, length, BEHIND_PASSES);
+    serve_queue(state, key_length, BEHIND_PASSES);
 }
 void policy_edf(struct plan_state *state)
 {
-    serve(state, deadline, BEHIND_PASSES);
+    serve_queue(state, key_deadline, BEHIND_PASSES);
 }
 void policy_llf(struct plan_state *state)
 {
-    serve(state, laxity, BEHIND_PASSES);
+    serve_queue(state, key_laxity, BEHIND_PASSES);
 }

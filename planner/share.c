@@ -25,8 +25,8 @@ double share_time_alone(const struct plan_job *job, const struct plan_level *lev
 }
 
 /* Whether a change of size is worth its restart within `length` seconds. */
-static bool worth(const struct plan_job *job, const struct plan_level *from,
-                  const struct plan_level *to, double length)
+static bool is_worth_restart(const struct plan_job *job, const struct plan_level *from,
+                             const struct plan_level *to, double length)
 {
     return to->rate * (length - job->restart) > from->rate * length;
 }
@@ -42,7 +42,7 @@ static size_t levels_fitting(const struct plan_level *levels, size_t fitting, si
     return fitting;
 }
 
-static void finish(struct share *share, double now)
+static void finish_share(struct share *share, double now)
 {
     const struct share_piece *first = &share->pieces[0];
     bool runs = first->from <= now;
@@ -55,8 +55,8 @@ static void finish(struct share *share, double now)
 }
 
 /* Fill the job in up to the level `cap`, until `latest`.  True when all its work is done then. */
-static bool fill(struct share *share, const struct timeline *timeline, const struct plan_job *job,
-                 size_t cap, double latest)
+static bool fill_until(struct share *share, const struct timeline *timeline,
+                       const struct plan_job *job, size_t cap, double latest)
 {
     const struct timeline_segment *segment = timeline->segments,
                                   *last = segment + timeline->count - 1;
@@ -71,7 +71,7 @@ static bool fill(struct share *share, const struct timeline *timeline, const str
         double length = end - segment->start;
         fitting = levels_fitting(job->levels, fitting, cap, segment->free);
         level = fitting > 0 ? &job->levels[fitting - 1] : NULL;
-        if (before && level > before && !worth(job, before, level, length))
+        if (before && level > before && !is_worth_restart(job, before, level, length))
             level = before;
         if (level != before) {
             if (before && segment->start > from)
@@ -84,7 +84,7 @@ static bool fill(struct share *share, const struct timeline *timeline, const str
         if ((length - dead) * level->rate >= left) {
             double to = segment->start + dead + left / level->rate;
             share_append(share, &(struct share_piece){from, to < end ? to : end, level->size});
-            finish(share, timeline->segments[0].start);
+            finish_share(share, timeline->segments[0].start);
             return true;
         }
         if (length > dead)
@@ -95,7 +95,7 @@ static bool fill(struct share *share, const struct timeline *timeline, const str
     return false;
 }
 
-static void take(const struct share *share, struct timeline *timeline)
+static void take_capacity(const struct share *share, struct timeline *timeline)
 {
     for (size_t i = 0; i < share->count; i++)
         timeline_take(timeline, share->pieces[i].from, share->pieces[i].to, share->pieces[i].size);
@@ -109,8 +109,8 @@ bool share_take(struct share *share, struct timeline *timeline, const struct pla
     for (size_t cap = 0; cap < job->level_count; cap++) {
         if (job->levels[cap].rate * time < job->work)
             continue;
-        if (fill(share, timeline, job, cap, latest)) {
-            take(share, timeline);
+        if (fill_until(share, timeline, job, cap, latest)) {
+            take_capacity(share, timeline);
             return true;
         }
     }
@@ -120,9 +120,9 @@ bool share_take(struct share *share, struct timeline *timeline, const struct pla
 bool share_take_whenever(struct share *share, struct timeline *timeline, const struct plan_job *job,
                          size_t cap)
 {
-    if (!fill(share, timeline, job, cap, (double)INFINITY))
+    if (!fill_until(share, timeline, job, cap, (double)INFINITY))
         return false;
-    take(share, timeline);
+    take_capacity(share, timeline);
     return true;
 }
 

@@ -172,8 +172,9 @@ static bool is_of_same_kind(const struct predict_run *run, const struct predict_
     return run->gpus == job->gpus && text_equal(run->key.gpu_type, job->key.gpu_type);
 }
 
-static void collect(const struct predict_past *past, const struct predict_job *job,
-                    enum aspect aspect, enum similarity similarity, struct similar_runs *similar)
+static void collect_runs(const struct predict_past *past, const struct predict_job *job,
+                         enum aspect aspect, enum similarity similarity,
+                         struct similar_runs *similar)
 {
     const struct index *index = &past->indexes[similarity][aspect];
     const double half_life = 20;
@@ -195,7 +196,7 @@ static void collect(const struct predict_past *past, const struct predict_job *j
 /* What a start, a change of size or an end costs is asked of the jobs of the same template at most,
  * and how long a job goes on after its last unit of the same user's: nobody else's deadline is to hang on
  * how a stranger's job behaves. */
-static enum similarity coarsest(enum aspect aspect)
+static enum similarity coarsest_similarity(enum aspect aspect)
 {
     return aspect < ASPECT_START_UP ? SIMILAR_ANY
            : aspect == ASPECT_TAIL  ? SIMILAR_USER_TEMPLATE
@@ -207,9 +208,9 @@ void similar_runs_find(const struct predict_past *past, const struct predict_job
 {
     similar->similarity = SIMILAR_ANY;
     similar->count = 0;
-    for (int similarity = 0; past && similarity <= (int)coarsest(aspect); similarity++) {
+    for (int similarity = 0; past && similarity <= (int)coarsest_similarity(aspect); similarity++) {
         bool exact = aspect >= ASPECT_RATE && similarity <= SIMILAR_OLDER_TEMPLATE;
-        collect(past, job, aspect, (enum similarity)similarity, similar);
+        collect_runs(past, job, aspect, (enum similarity)similarity, similar);
         if (similar->count >= (exact ? 1 : SIMILAR_ENOUGH))
             return;
     }

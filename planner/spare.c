@@ -29,24 +29,24 @@ struct heap {
     size_t count;
 };
 
-static bool before(const struct candidate *a, const struct candidate *b)
+static bool is_before(const struct candidate *a, const struct candidate *b)
 {
     if (a->score != b->score)
         return a->score > b->score;
     return strcmp(a->item->job->id, b->item->job->id) < 0;
 }
 
-static void push(struct heap *heap, struct candidate candidate)
+static void heap_push(struct heap *heap, struct candidate candidate)
 {
     size_t at = heap->count++;
-    while (at > 0 && before(&candidate, &heap->candidates[(at - 1) / 2])) {
+    while (at > 0 && is_before(&candidate, &heap->candidates[(at - 1) / 2])) {
         heap->candidates[at] = heap->candidates[(at - 1) / 2];
         at = (at - 1) / 2;
     }
     heap->candidates[at] = candidate;
 }
 
-static struct candidate pop(struct heap *heap)
+static struct candidate heap_pop(struct heap *heap)
 {
     struct candidate top = heap->candidates[0], last = heap->candidates[--heap->count];
     size_t at = 0;
@@ -55,9 +55,9 @@ static struct candidate pop(struct heap *heap)
         if (child >= heap->count)
             break;
         if (child + 1 < heap->count &&
-            before(&heap->candidates[child + 1], &heap->candidates[child]))
+            is_before(&heap->candidates[child + 1], &heap->candidates[child]))
             child++;
-        if (!before(&heap->candidates[child], &last))
+        if (!is_before(&heap->candidates[child], &last))
             break;
         heap->candidates[at] = heap->candidates[child];
         at = child;
@@ -66,7 +66,7 @@ static struct candidate pop(struct heap *heap)
     return top;
 }
 
-static double score(const struct plan_item *item, size_t level)
+static double score_level(const struct plan_item *item, size_t level)
 {
     const struct plan_job *job = item->job;
     const struct plan_level *levels = job->levels;
@@ -93,7 +93,7 @@ static double score(const struct plan_item *item, size_t level)
 
 /* Whether growing to the largest level that is within reach saves enough time, beside what the job has
  * or is planned to have now: levels may be close to each other. */
-static bool saves(const struct plan_item *item, int reach)
+static bool growth_saves(const struct plan_item *item, int reach)
 {
     const struct plan_job *job = item->job;
     int has = item->part == PART_PLANNED ? item->share.size : 0;
@@ -106,7 +106,7 @@ static bool saves(const struct plan_item *item, int reach)
 
 /* Whether a change to that level pays: the job runs on for long enough after it, and it saves enough.
  * To start at the smallest, or to stay what it is, is no change. */
-static bool pays(const struct plan_item *item, size_t level, int free)
+static bool change_pays(const struct plan_item *item, size_t level, int free)
 {
     const struct plan_job *job = item->job;
     const struct plan_level *to = &job->levels[level];
@@ -114,32 +114,33 @@ static bool pays(const struct plan_item *item, size_t level, int free)
         return true;
     if (job->size > 0 && job->work / to->rate <= RUN_ON * job->restart)
         return false;
-    return job->least_gain <= 0 || (job->size == 0 && level == 0) || saves(item, job->give + free);
+    return job->least_gain <= 0 || (job->size == 0 && level == 0) ||
+           growth_saves(item, job->give + free);
 }
 
 /* The job's next level, if it fits. */
-static void offer(struct heap *heap, struct plan_item *item, int free)
+static void offer_level(struct heap *heap, struct plan_item *item, int free)
 {
     const struct plan_job *job = item->job;
     if (item->part == PART_KEPT)
         return;
     size_t level = plan_next_level(job);
     if (level < job->level_count && job->levels[level].size - job->give <= free &&
-        pays(item, level, free))
-        push(heap, (struct candidate){item, level, score(item, level)});
+        change_pays(item, level, free))
+        heap_push(heap, (struct candidate){item, level, score_level(item, level)});
 }
 
 static int give_from(struct heap *heap, int free)
 {
     while (heap->count > 0 && free > 0) {
-        struct candidate best = pop(heap);
+        struct candidate best = heap_pop(heap);
         struct plan_job *job = best.item->job;
         int more = job->levels[best.level].size - job->give;
         if (more > free)
             continue;
         free -= more;
         job->give = job->levels[best.level].size;
-        offer(heap, best.item, free);
+        offer_level(heap, best.item, free);
     }
     heap->count = 0;
     return free;
@@ -153,10 +154,10 @@ void spare_give(struct plan *plan, const struct plan_state *state, int lent)
         free_now -= plan->items[i].job->give;
     for (size_t i = 0; i < plan->count && lent > 0; i++)
         if (plan->items[i].part == PART_BEST_EFFORT)
-            offer(&heap, &plan->items[i], lent);
+            offer_level(&heap, &plan->items[i], lent);
     free_now += give_from(&heap, lent);
     for (size_t i = 0; i < plan->count && free_now > 0; i++)
-        offer(&heap, &plan->items[i], free_now);
+        offer_level(&heap, &plan->items[i], free_now);
     give_from(&heap, free_now);
     free(heap.candidates);
 }

@@ -92,7 +92,7 @@ struct line {
     struct error *error;
 };
 
-static int wrong(const struct line *line, const char *expected)
+static int report_wrong(const struct line *line, const char *expected)
 {
     struct error_quote_buffer buffer;
     return error_set(line->error, "line %zu: found \"%s\", expected %s", line->number,
@@ -108,7 +108,7 @@ static int get_text(struct line *line, const char *key, struct text *value)
     size_t length = strlen(key);
     if (!text_next(&rest, ' ', &pair) || pair.length <= length + 1 ||
         memcmp(pair.data, key, length) != 0 || pair.data[length] != '=')
-        return wrong(line, key);
+        return report_wrong(line, key);
     *value = arena_text(line->arena, pair.data + length + 1, pair.length - length - 1);
     line->rest = rest;
     return 0;
@@ -132,7 +132,7 @@ static int get_double(struct line *line, const char *key, double least, double m
     if (get_text(line, key, &text))
         return -1;
     if (!read_double(text.data, number, &end) || *end || !(*number >= least && *number <= most))
-        return wrong(&before, "a number in its bounds");
+        return report_wrong(&before, "a number in its bounds");
     return 0;
 }
 
@@ -143,7 +143,7 @@ static int get_int(struct line *line, const char *key, int least, int most, int 
     if (get_double(line, key, least, most, &value))
         return -1;
     if (value != floor(value))
-        return wrong(&before, "a whole number in its bounds");
+        return report_wrong(&before, "a whole number in its bounds");
     *number = (int)value;
     return 0;
 }
@@ -161,7 +161,7 @@ static int get_flags(struct line *line, struct plan_job *job)
         if (flag < FLAGS)
             *(bool *)((char *)job + flags[flag].offset) = true;
         else if (text.data[i] != '-')
-            return wrong(&before, "flags=, and letters of fprkau, or -");
+            return report_wrong(&before, "flags=, and letters of fprkau, or -");
     }
     return 0;
 }
@@ -182,10 +182,11 @@ static int get_levels(struct line *line, struct plan_job *job)
             !(size >= 1 && size <= MOST_SIZE) || size != floor(size) ||
             !read_double(end + 1, &level->rate, &end) || *end || !(level->rate > 0) ||
             !isfinite(level->rate))
-            return wrong(&before, "levels=SIZE:RATE,...");
+            return report_wrong(&before, "levels=SIZE:RATE,...");
         level->size = (int)size;
         if (job->level_count && (level->size <= level[-1].size || level->rate <= level[-1].rate))
-            return wrong(&before, "levels of which each is larger and faster than the one before");
+            return report_wrong(&before,
+                                "levels of which each is larger and faster than the one before");
         job->level_count++;
     }
     job->levels = levels;
@@ -246,7 +247,7 @@ static int get_tokens(struct line *line, struct plan_state *state)
         const char *start = arena_text(line->arena, piece.data, piece.length).data;
         if (state->token_count == MOST_TOKENS ||
             !read_double(start, &tokens[state->token_count++], &end) || *end)
-            return wrong(&before, "tokens=NUMBER,...");
+            return report_wrong(&before, "tokens=NUMBER,...");
     }
     state->tokens = tokens;
     return 0;
@@ -300,7 +301,7 @@ int state_text_next(struct arena *arena, struct text *rest, size_t *number,
     if (!cut_line(rest, &line))
         return 0;
     if (!cut_word(&line, "plan"))
-        return wrong(&line, "a plan");
+        return report_wrong(&line, "a plan");
     if (read_plan(&line, plan))
         return -1;
     /* No more jobs than there are bytes for: a line of one has more than a hundred. */
@@ -317,17 +318,17 @@ int state_text_next(struct arena *arena, struct text *rest, size_t *number,
         if (!cut_line(rest, &line))
             return 0;
         if (!cut_word(&line, "job"))
-            return wrong(&line, "a job");
+            return report_wrong(&line, "a job");
         if (read_job(&line, &jobs[i], &plan->names[i], &plan->decisions[i]))
             return -1;
         held += jobs[i].size;
         if (held > MOST_SIZE)
-            return wrong(&line, "jobs that do not hold more than there can be");
+            return report_wrong(&line, "jobs that do not hold more than there can be");
     }
     if (!cut_line(rest, &line))
         return 0;
     if (!text_is(line.rest, "end"))
-        return wrong(&line, "end");
+        return report_wrong(&line, "end");
     *number = line.number;
     return 1;
 }

@@ -36,7 +36,7 @@ void timeline_free(struct timeline *timeline)
 }
 
 /* The last segment that starts at `time` or before. */
-static size_t find(const struct timeline *timeline, double time)
+static size_t find_segment(const struct timeline *timeline, double time)
 {
     size_t low = 0, high = timeline->count;
     while (high - low > 1) {
@@ -50,9 +50,9 @@ static size_t find(const struct timeline *timeline, double time)
 }
 
 /* The segment that starts at `time`, made if there is none. */
-static size_t split(struct timeline *timeline, double time)
+static size_t split_at(struct timeline *timeline, double time)
 {
-    size_t at = find(timeline, time);
+    size_t at = find_segment(timeline, time);
     if (timeline->segments[at].start >= time)
         return at;
     make_room(timeline, timeline->count + 1);
@@ -64,7 +64,7 @@ static size_t split(struct timeline *timeline, double time)
 }
 
 /* Drop the segment if it says what the one before says. */
-static void join(struct timeline *timeline, size_t at)
+static void join_segment(struct timeline *timeline, size_t at)
 {
     struct timeline_segment *segment = &timeline->segments[at];
     if (at == 0 || at >= timeline->count || segment->free != segment[-1].free)
@@ -77,10 +77,10 @@ void timeline_take(struct timeline *timeline, double from, double to, int size)
 {
     if (!(from < to))
         return;
-    size_t first = split(timeline, from);
-    size_t end = split(timeline, to);
+    size_t first = split_at(timeline, from);
+    size_t end = split_at(timeline, to);
     for (size_t i = first; i < end; i++)
         timeline->segments[i].free -= size;
-    join(timeline, end);
-    join(timeline, first);
+    join_segment(timeline, end);
+    join_segment(timeline, first);
 }

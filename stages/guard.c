@@ -108,7 +108,7 @@ const char *guard_end(int status, char buffer[static GUARD_END_SIZE])
 
 /* Once a second of processor time: is it still the same job file?  Counting here costs those that
  * are read in time nothing. */
-static void look(int signal)
+static void check_patience(int signal)
 {
     static uint64_t seen;
     static int seconds;
@@ -219,7 +219,7 @@ void guard_widen(struct guard *guard)
 int guard_limit(struct guard *guard, struct error *error)
 {
     struct rlimit memory = {(rlim_t)guard_memory, (rlim_t)guard_memory};
-    struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = check_patience, .sa_flags = SA_RESTART};
     const struct itimerval second = {{1, 0}, {1, 0}};
     if (setrlimit(RLIMIT_DATA, &memory))
         return error_errno(error, "the memory of this process could not be limited");

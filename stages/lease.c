@@ -43,7 +43,7 @@ static int read_text(const struct spool *spool, char text[static LEASE_TEXT_SIZE
     return result;
 }
 
-static bool parse(const char *text, struct lease_line *line)
+static bool parse_line(const char *text, struct lease_line *line)
 {
     long long epoch, beat;
     *line = (struct lease_line){0};
@@ -56,7 +56,7 @@ static bool parse(const char *text, struct lease_line *line)
     return true;
 }
 
-static void describe(const struct lease_line *line, char *who)
+static void describe_owner(const struct lease_line *line, char *who)
 {
     struct error_quote_buffer buffer;
     snprintf(who, LEASE_TEXT_SIZE, "%s process %d",
@@ -76,7 +76,8 @@ static void this_host(char host[static HOST_SIZE])
 }
 
 /* A line of a fixed length, so that rewriting it needs no truncation. */
-static void format(const struct lease *lease, const char *state, char text[static LEASE_TEXT_SIZE])
+static void format_line(const struct lease *lease, const char *state,
+                        char text[static LEASE_TEXT_SIZE])
 {
     char host[HOST_SIZE];
     this_host(host);
@@ -124,7 +125,7 @@ static int64_t stands_still(struct lease *lease, const char *text)
 static bool is_held(struct lease *lease, const char *text)
 {
     struct lease_line line;
-    if (!parse(text, &line) || strcmp(line.state, released) == 0)
+    if (!parse_line(text, &line) || strcmp(line.state, released) == 0)
         return false; /* of several who come now, one gets the epoch */
     /* Its holder had the lock that we have now: it is dead.  But with some mount options each host
      * has locks of its own, so of another host some missing beats are wanted, too. */
@@ -179,7 +180,7 @@ static void remove_epoch(const struct lease *lease, int64_t epoch)
 static int put_lease(struct lease *lease, struct error *error)
 {
     char text[LEASE_TEXT_SIZE];
-    format(lease, lease->locked ? "locked" : "unlocked", text);
+    format_line(lease, lease->locked ? "locked" : "unlocked", text);
     if (spool_file_replace(lease->spool->root, lease_name, text_of(text), 0644, error))
         return -1;
     lease->file = sys.openat(lease->spool->root, lease_name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -199,8 +200,8 @@ int lease_take(struct lease *lease, char *who, struct error *error)
     try_lock(lease);
     if (read_text(lease->spool, text))
         return error_errno(error, ".lease could not be read");
-    if (parse(text, &line))
-        describe(&line, who);
+    if (parse_line(text, &line))
+        describe_owner(&line, who);
     if (is_held(lease, text))
         return 0;
     int known = line.epoch ? 1 : find_epoch(lease, text, &line.epoch, error);
@@ -239,7 +240,7 @@ int lease_renew(struct lease *lease, struct error *error)
     if (ours == 0)
         return error_set(error, "another daemon has taken over while this one did not run");
     try_lock(lease);
-    format(lease, lease->locked ? "locked" : "unlocked", text);
+    format_line(lease, lease->locked ? "locked" : "unlocked", text);
     /* Others see what the server has: nothing that waits here to be sent. */
     if (ours > 0 && pwrite(lease->file, text, strlen(text), 0) > 0 && sys.fsync(lease->file) == 0) {
         lease->renewed = now;
@@ -255,7 +256,7 @@ void lease_release(struct lease *lease)
 {
     char text[LEASE_TEXT_SIZE];
     if (lease->file >= 0) {
-        format(lease, released, text);
+        format_line(lease, released, text);
         /* Nothing can be done when this fails: the next one waits. */
         ssize_t ignored = pwrite(lease->file, text, strlen(text), 0);
         (void)ignored;
@@ -274,7 +275,7 @@ int lease_look(const struct spool *spool, int64_t epoch)
         return 1;
     if (read_text(spool, text))
         return -1;
-    return parse(text, &line) && line.epoch == epoch;
+    return parse_line(text, &line) && line.epoch == epoch;
 }
 
 int lease_present(const struct spool *spool, char *who)
@@ -284,9 +285,9 @@ int lease_present(const struct spool *spool, char *who)
     snprintf(who, LEASE_TEXT_SIZE, "another process");
     if (read_text(spool, text))
         return -1;
-    if (!parse(text, &line) || strcmp(line.state, released) == 0)
+    if (!parse_line(text, &line) || strcmp(line.state, released) == 0)
         return 0;
-    describe(&line, who);
+    describe_owner(&line, who);
     int64_t age = clock_now() - line.beat;
     if (age > present_for || age < -present_for)
         return 0;

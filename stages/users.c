@@ -53,7 +53,7 @@ static void look_up(uid_t uid, struct user *user)
         snprintf(user->name, sizeof(user->name), "%u", uid);
 }
 
-static void serve(int socket)
+static void answer_lookups(int socket)
 {
     uid_t uid;
     struct user user;
@@ -84,7 +84,7 @@ int users_start(struct error *error)
         prctl(PR_SET_NAME, "users");
         close(ends[0]);
         if (getppid() == parent)
-            serve(ends[1]);
+            answer_lookups(ends[1]);
         _exit(0);
     }
     close(ends[1]);
@@ -93,7 +93,7 @@ int users_start(struct error *error)
 }
 
 /* Ask the process; when it does not answer the number has to do. */
-static void ask(uid_t uid, struct user *user)
+static void ask_process(uid_t uid, struct user *user)
 {
     struct pollfd answer = {.fd = lookup, .events = POLLIN};
     *user = (struct user){.uid = uid, .gid = nogroup};
@@ -123,7 +123,7 @@ void users_find(uid_t uid, struct user *user)
         return;
     }
     if (lookup >= 0)
-        ask(uid, user);
+        ask_process(uid, user);
     else
         look_up(uid, user);
     remembered[slot].user = *user;

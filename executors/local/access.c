@@ -39,7 +39,7 @@ struct user {
     char name[64]; /* for sentences */
 };
 
-static void say(int pipe, char kind, const char *text)
+static void write_field(int pipe, char kind, const char *text)
 {
     struct buffer field = {0};
     buffer_add_byte(&field, kind);
@@ -55,7 +55,7 @@ static void say(int pipe, char kind, const char *text)
 }
 
 /* Become the user with all their groups, and say them.  -1 with errno set when that fails. */
-static int become(const struct access_check *check, struct user *user, int pipe)
+static int become_user(const struct access_check *check, struct user *user, int pipe)
 {
     gid_t groups[GROUPS_MAX] = {check->gid};
     int count = GROUPS_MAX;
@@ -76,7 +76,7 @@ static int become(const struct access_check *check, struct user *user, int pipe)
     for (int i = 0; i < count; i++)
         if (groups[i] != check->gid)
             buffer_printf(&list, "%s%u", list.length ? " " : "", groups[i]);
-    say(pipe, 'g', list.data);
+    write_field(pipe, 'g', list.data);
     buffer_free(&list);
     return 0;
 }
@@ -96,11 +96,11 @@ static void look_at_path(int pipe, const struct access_path *path, const struct 
     memcpy(look.user, user->name, sizeof(look.user));
     const struct look_wanted wanted = {name, path->write, entry, path->executable};
     if (look_at(&look, &wanted)) {
-        say(pipe, '+', look.resolved.data);
+        write_field(pipe, '+', look.resolved.data);
     } else {
-        say(pipe, '-', look.sentence.data);
+        write_field(pipe, '-', look.sentence.data);
         if (look.remedy.length)
-            say(pipe, '!', look.remedy.data);
+            write_field(pipe, '!', look.remedy.data);
     }
     look_free(&look);
     free(name);
@@ -120,8 +120,8 @@ static void look_for_home(int pipe, uid_t uid)
     if (resolved && home_path_fits(resolved) && !stat(resolved, &status) &&
         S_ISDIR(status.st_mode) && status.st_uid == uid &&
         faccessat(AT_FDCWD, resolved, ALL, AT_EACCESS) == 0) {
-        say(pipe, 'h', entry->pw_dir);
-        say(pipe, 'H', resolved);
+        write_field(pipe, 'h', entry->pw_dir);
+        write_field(pipe, 'H', resolved);
     }
     free(resolved);
 }
@@ -135,12 +135,12 @@ static _Noreturn void look(const struct access_check *check, int pipe)
         close_range(3, (unsigned int)pipe - 1, 0);
     close_range((unsigned int)pipe + 1, ~0U, 0);
     struct user user;
-    if (become(check, &user, pipe) == 0) {
+    if (become_user(check, &user, pipe) == 0) {
         if (check->wants_home)
             look_for_home(pipe, check->uid);
         for (size_t i = 0; i < check->count; i++)
             look_at_path(pipe, &check->paths[i], &user);
-        say(pipe, '.', "");
+        write_field(pipe, '.', "");
     }
     _exit(0);
 }
@@ -164,7 +164,7 @@ static void reap_left(void)
             left[i] = 0;
 }
 
-static void reap(pid_t process, bool finished)
+static void reap_child(pid_t process, bool finished)
 {
     if (!finished)
         kill(process, SIGKILL);
@@ -181,7 +181,7 @@ static void reap(pid_t process, bool finished)
     }
 }
 
-static void start(struct child *child, struct access_check *check)
+static void start_child(struct child *child, struct access_check *check)
 {
     int ends[2];
     *child = (struct child){.check = check, .pipe = -1};
@@ -204,7 +204,7 @@ static void start(struct child *child, struct access_check *check)
 }
 
 /* Hear what children say until all have ended or the time is up. */
-static void hear(struct child *children, size_t count, int64_t until)
+static void hear_children(struct child *children, size_t count, int64_t until)
 {
     struct pollfd files[AT_A_TIME];
     for (;;) {
@@ -234,7 +234,7 @@ static void hear(struct child *children, size_t count, int64_t until)
     }
 }
 
-static void understand(struct arena *arena, struct child *child)
+static void read_answer(struct arena *arena, struct child *child)
 {
     struct access_check *check = child->check;
     struct text rest = buffer_text(&child->answer), field;
@@ -275,8 +275,8 @@ static void check_some(struct arena *arena, struct access_check *const *checks, 
 {
     struct child children[AT_A_TIME];
     for (size_t i = 0; i < count; i++)
-        start(&children[i], checks[i]);
-    hear(children, count, clock_elapsed() + timeout);
+        start_child(&children[i], checks[i]);
+    hear_children(children, count, clock_elapsed() + timeout);
     for (size_t i = 0; i < count; i++) {
         struct child *child = &children[i];
         if (child->process > 0) {
@@ -286,8 +286,8 @@ static void check_some(struct arena *arena, struct access_check *const *checks, 
                       finished ? "" : " in time: a file server or the user directory is slow");
             if (!finished)
                 close(child->pipe);
-            reap(child->process, finished);
-            understand(arena, child);
+            reap_child(child->process, finished);
+            read_answer(arena, child);
         }
         buffer_free(&child->answer);
     }

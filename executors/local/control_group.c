@@ -110,8 +110,8 @@ static struct text path_of(struct text path, struct text id)
     return (struct text){path.data, end};
 }
 
-static void join(char out[static CONTROL_GROUP_PATH_SIZE], const struct control_mount *mount,
-                 struct text path)
+static void join_path(char out[static CONTROL_GROUP_PATH_SIZE], const struct control_mount *mount,
+                      struct text path)
 {
     size_t root = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
     out[0] = '\0';
@@ -134,9 +134,9 @@ static void take_group(const struct control_mounts *mounts, struct text line, st
     if (!path.length)
         return;
     if (has_word(controllers, "cpu"))
-        join(group->cpu, &mounts->cpu, path);
+        join_path(group->cpu, &mounts->cpu, path);
     if (has_word(controllers, "cpuacct"))
-        join(group->cpuacct, &mounts->cpuacct, path);
+        join_path(group->cpuacct, &mounts->cpuacct, path);
     if (text_is(number, "0") && !controllers.length)
         *unified = path;
 }
@@ -153,9 +153,9 @@ int control_group_find(const char *proc, const struct control_mounts *mounts, pi
         group->cpu_unified = !group->cpu[0] && unified.length;
         group->cpuacct_unified = !group->cpuacct[0] && unified.length;
         if (group->cpu_unified)
-            join(group->cpu, &mounts->unified, unified);
+            join_path(group->cpu, &mounts->unified, unified);
         if (group->cpuacct_unified)
-            join(group->cpuacct, &mounts->unified, unified);
+            join_path(group->cpuacct, &mounts->unified, unified);
     }
     buffer_free(&file);
     return group->cpu[0] || group->cpuacct[0] ? 0 : -1;
@@ -330,7 +330,7 @@ static bool is_below_another(struct member *members, size_t count, struct member
 
 /* The process is held on to while it is looked whether it is still the container's, so that a
  * signal never reaches one that has its number by now.  Returns whether it may be sent any. */
-static bool send(const char *proc, struct text id, pid_t process, int number)
+static bool send_signal(const char *proc, struct text id, pid_t process, int number)
 {
     struct buffer file = {0};
     int held = (int)syscall(SYS_pidfd_open, process, 0);
@@ -360,7 +360,7 @@ int control_group_signal(const char *proc, const struct control_group *group, st
             if (!members[i].catches ||
                 (number != SIGINT && is_below_another(members, count, &members[i])))
                 continue;
-            sent = send(proc, id, members[i].process, number) ? sent + 1 : -1;
+            sent = send_signal(proc, id, members[i].process, number) ? sent + 1 : -1;
         }
         free(members);
     }

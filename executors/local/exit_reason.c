@@ -67,12 +67,12 @@ struct finding {
     char detail[sizeof(((struct job_poll *)NULL)->detail)];
 };
 
-static void find(struct finding *finding, int exit_code, const char *reason, const char *format,
-                 ...) __attribute__((format(printf, 4, 5)));
+static void note_reason(struct finding *finding, int exit_code, const char *reason,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Note the reason and `task ROLE-INDEX` followed by the words. */
-static void find(struct finding *finding, int exit_code, const char *reason, const char *format,
-                 ...)
+static void note_reason(struct finding *finding, int exit_code, const char *reason,
+                        const char *format, ...)
 {
     char words[sizeof(finding->detail) - 128];
     va_list arguments;
@@ -97,7 +97,8 @@ static bool find_refusal(struct finding *finding)
 {
     const char *refusal = local_turns_refusal(finding->exit_reason->local, finding->container);
     if (refusal)
-        find(finding, EXIT_NOT_EXECUTABLE, "StartError", "could not be started: %s", refusal);
+        note_reason(finding, EXIT_NOT_EXECUTABLE, "StartError", "could not be started: %s",
+                    refusal);
     return refusal;
 }
 
@@ -112,9 +113,9 @@ static bool find_time_limit(struct finding *finding)
     if (container->exit_code >= 0 || limit == 0 || !container->started ||
         container->ended - container->started < limit - early)
         return false;
-    find(finding, EXIT_KILLED, "TimeLimit",
-         "was ended because it ran for longer than its time limit of %s",
-         duration_format(limit, written));
+    note_reason(finding, EXIT_KILLED, "TimeLimit",
+                "was ended because it ran for longer than its time limit of %s",
+                duration_format(limit, written));
     return true;
 }
 
@@ -132,15 +133,15 @@ static bool find_memory(struct finding *finding)
     int exit_code = container->exit_code < 0 ? EXIT_KILLED : container->exit_code;
     quantity_format_bytes(local_label_number(container, "memory"), memory);
     if (kill == MEMORY_KILL_MACHINE)
-        find(finding, exit_code, "OOMKilled",
-             "lost a process because this machine had no memory "
-             "left, although the task's limit is %s; it ended with exit code %d",
-             memory, exit_code);
+        note_reason(finding, exit_code, "OOMKilled",
+                    "lost a process because this machine had no memory "
+                    "left, although the task's limit is %s; it ended with exit code %d",
+                    memory, exit_code);
     else
-        find(finding, exit_code, "OOMKilled",
-             "needed more than its %s of memory, and a process of "
-             "it was killed; it ended with exit code %d",
-             memory, exit_code);
+        note_reason(finding, exit_code, "OOMKilled",
+                    "needed more than its %s of memory, and a process of "
+                    "it was killed; it ended with exit code %d",
+                    memory, exit_code);
     return true;
 }
 
@@ -148,9 +149,9 @@ static bool find_loss(struct finding *finding)
 {
     if (finding->container->exit_code >= 0)
         return false;
-    find(finding, EXIT_LOST, "NodeLost",
-         "ended, and nobody knows how: its supervisor was killed, "
-         "or this machine was restarted");
+    note_reason(finding, EXIT_LOST, "NodeLost",
+                "ended, and nobody knows how: its supervisor was killed, "
+                "or this machine was restarted");
     return true;
 }
 
@@ -163,8 +164,9 @@ static bool find_failed_start(struct finding *finding)
     bool missing = strcmp(buffer.text, "No such file or directory") == 0;
     const char *starts = local_label(finding->container, "starts");
     error_quote(&command, starts, strlen(starts));
-    find(finding, missing ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "StartError",
-         "could not start its command%s%s: %s", *starts ? " " : "", command.text, buffer.text);
+    note_reason(finding, missing ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "StartError",
+                "could not start its command%s%s: %s", *starts ? " " : "", command.text,
+                buffer.text);
     return true;
 }
 
@@ -174,15 +176,15 @@ static bool find_signal(struct finding *finding)
     if (number <= 0 || number >= NSIG)
         return false;
     const char *name = sigabbrev_np(number);
-    find(finding, finding->container->exit_code, "Exited", "was ended by signal %d%s%s%s", number,
-         name ? " (SIG" : "", name ? name : "", name ? ")" : "");
+    note_reason(finding, finding->container->exit_code, "Exited", "was ended by signal %d%s%s%s",
+                number, name ? " (SIG" : "", name ? name : "", name ? ")" : "");
     return true;
 }
 
 static bool find_exit(struct finding *finding)
 {
     int exit_code = finding->container->exit_code;
-    find(finding, exit_code, "Exited", "ended with exit code %d", exit_code);
+    note_reason(finding, exit_code, "Exited", "ended with exit code %d", exit_code);
     return true;
 }
 

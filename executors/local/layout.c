@@ -206,8 +206,8 @@ static void keep_refusal(struct local *local, struct layout *layout)
     buffer_free(&sentence);
 }
 
-static void look(struct batch *batch, struct layout *layout, struct podman_container *containers,
-                 size_t count)
+static void look_at_containers(struct batch *batch, struct layout *layout,
+                               struct podman_container *containers, size_t count)
 {
     size_t started = 0;
     keep_refusal(batch->local, layout);
@@ -233,7 +233,7 @@ void layout_look(struct batch *batch, struct podman_container *containers, size_
 {
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->layouts[i].decided)
-            look(batch, &batch->layouts[i], containers, count);
+            look_at_containers(batch, &batch->layouts[i], containers, count);
 }
 
 /* ---- room ---- */
@@ -302,7 +302,7 @@ static bool has_type(const struct batch *batch, struct layout *layout,
 }
 
 /* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
-static bool fits(struct layout *layout, struct free_resources *available)
+static bool fits_machine(struct layout *layout, struct free_resources *available)
 {
     struct submission *submission = layout->submission;
     struct machine machine = *available->machine;
@@ -376,7 +376,7 @@ static void take_turns_room(struct batch *batch, struct layout *layout,
 
 static void take_room(struct batch *batch, struct layout *layout, struct free_resources *available)
 {
-    if (!has_type(batch, layout, available) || !fits(layout, available))
+    if (!has_type(batch, layout, available) || !fits_machine(layout, available))
         return;
     if (layout->manifest->parallelism) {
         take_turns_room(batch, layout, available);

@@ -19,12 +19,12 @@
 
 enum { MOST_NAMES = 4096 };
 
-static bool may(const char *path, int mode)
+static bool may_access(const char *path, int mode)
 {
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
 }
 
-static const char *quoted(struct error_quote_buffer *buffer, const char *path)
+static const char *quote_path(struct error_quote_buffer *buffer, const char *path)
 {
     return error_quote(buffer, path, strlen(path));
 }
@@ -38,7 +38,8 @@ static bool is_plain(const char *path)
 }
 
 /* "WORDS: COMMAND PATH", or the words alone. */
-static void advise(struct look *look, const char *words, const char *command, const char *path)
+static void advise_command(struct look *look, const char *words, const char *command,
+                           const char *path)
 {
     buffer_printf(&look->remedy, "%s", words);
     if (is_plain(path))
@@ -93,7 +94,7 @@ static const char *closed_directory(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (!may(path, X_OK))
+        if (!may_access(path, X_OK))
             return path;
         *slash = '/';
     }
@@ -109,11 +110,11 @@ static void say_missing(struct look *look, const char *path, bool entry, bool wr
     const char *nearest = find_missing(copy, name);
     buffer_printf(&look->sentence,
                   "%s%s: No such file or directory (checked on this machine as user %s)",
-                  entry ? "entry: " : "", quoted(&buffer, path), look->user);
+                  entry ? "entry: " : "", quote_path(&buffer, path), look->user);
     if (nearest)
-        buffer_printf(&look->sentence, "; did you mean %s?", quoted(&inner, nearest));
+        buffer_printf(&look->sentence, "; did you mean %s?", quote_path(&inner, nearest));
     if (write)
-        advise(look, "Make the directory", "mkdir -p", path);
+        advise_command(look, "Make the directory", "mkdir -p", path);
     else
         buffer_printf(&look->remedy, "Put it there");
     free(copy);
@@ -127,15 +128,15 @@ static void say_unreachable(struct look *look, const char *path, bool write, int
     const char *closed = number == EACCES ? closed_directory(copy) : NULL;
     if (closed) {
         buffer_printf(&look->sentence, "%s: user %s may not enter the directory %s",
-                      quoted(&buffer, path), look->user, quoted(&inner, closed));
+                      quote_path(&buffer, path), look->user, quote_path(&inner, closed));
         if (!stat(closed, &status) && status.st_uid == look->uid)
-            advise(look, "Let yourself in", "chmod u+x", closed);
+            advise_command(look, "Let yourself in", "chmod u+x", closed);
         else
             buffer_printf(&look->remedy, "Ask the owner of %s for access", inner.text);
     } else if (number == ENOENT || number == ENOTDIR) {
         say_missing(look, path, false, write);
     } else {
-        buffer_printf(&look->sentence, "%s: user %s cannot reach it: %s", quoted(&buffer, path),
+        buffer_printf(&look->sentence, "%s: user %s cannot reach it: %s", quote_path(&buffer, path),
                       look->user, strerror(number));
     }
     free(copy);
@@ -147,7 +148,7 @@ static void say_denied(struct look *look, const char *path, const char *what, co
 {
     struct error_quote_buffer buffer;
     char command[32];
-    quoted(&buffer, path);
+    quote_path(&buffer, path);
     if (number != EACCES) {
         buffer_printf(&look->sentence, "user %s may not %s %s: %s", look->user, what, buffer.text,
                       strerror(number));
@@ -159,7 +160,7 @@ static void say_denied(struct look *look, const char *path, const char *what, co
                   status->st_mode & 07777u);
     snprintf(command, sizeof(command), "chmod u+%s", bits);
     if (status->st_uid == look->uid)
-        advise(look, "Change its mode", command, path);
+        advise_command(look, "Change its mode", command, path);
     else
         buffer_printf(&look->remedy, "Ask the owner of %s for access", buffer.text);
 }
@@ -182,10 +183,10 @@ static bool look_at_program(struct look *look, const char *path, bool entry, boo
         if (!entry)
             return true; /* a directory, of which a command uses what it likes */
         buffer_printf(&look->sentence, "entry: %s is a directory; name the file that is started",
-                      quoted(&buffer, path));
-    } else if (!may(path, R_OK)) {
+                      quote_path(&buffer, path));
+    } else if (!may_access(path, R_OK)) {
         say_denied(look, path, "read", "r", errno, &status);
-    } else if (executable && !may(path, X_OK)) {
+    } else if (executable && !may_access(path, X_OK)) {
         say_denied(look, path, "execute", "x", errno, &status);
     } else {
         return true;
@@ -216,11 +217,11 @@ bool look_at(struct look *look, const struct look_wanted *wanted)
     } else if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
         buffer_printf(&look->sentence,
                       "%s is neither a directory nor a file: only those are mounted",
-                      quoted(&buffer, wanted->path));
-    } else if (!may(resolved, R_OK | (S_ISDIR(status.st_mode) ? X_OK : 0))) {
+                      quote_path(&buffer, wanted->path));
+    } else if (!may_access(resolved, R_OK | (S_ISDIR(status.st_mode) ? X_OK : 0))) {
         say_denied(look, wanted->path, "read", S_ISDIR(status.st_mode) ? "rx" : "r", errno,
                    &status);
-    } else if (wanted->write && !may(resolved, W_OK)) {
+    } else if (wanted->write && !may_access(resolved, W_OK)) {
         say_denied(look, wanted->path, "write to", "w", errno, &status);
     } else {
         buffer_add_string(&look->resolved, resolved);

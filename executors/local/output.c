@@ -242,7 +242,7 @@ static int copy_task(const struct walk *walk, const char *task, int source)
     return result;
 }
 
-static int visit(void *context, const char *task, unsigned char type)
+static int copy_task_log(void *context, const char *task, unsigned char type)
 {
     const struct walk *walk = context;
     (void)type;
@@ -274,7 +274,7 @@ static int copy_one(struct executor *executor, struct job_call *call)
     if (walk.logs < 0)
         return error_errno(error, "the logs of %s could not be opened", call->id);
     error_set(error, "the logs of %s could not be listed", call->id);
-    int result = directory_walk(walk.logs, visit, &walk);
+    int result = directory_walk(walk.logs, copy_task_log, &walk);
     sys.close(walk.logs);
     return result ? -1 : 0;
 }

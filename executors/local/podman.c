@@ -42,10 +42,10 @@ void podman_close(struct podman *podman)
 
 /* ---- preparing calls ---- */
 
-static void prepare(struct podman_call *call, const char *method, const char *format, ...)
+static void prepare_request(struct podman_call *call, const char *method, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void prepare(struct podman_call *call, const char *method, const char *format, ...)
+static void prepare_request(struct podman_call *call, const char *method, const char *format, ...)
 {
     void *context = call->context;
     *call = (struct podman_call){.context = context};
@@ -70,50 +70,50 @@ static void set_body(struct podman_call *call, const struct value *tree)
 
 void podman_call_ping(struct podman_call *call, int64_t timeout)
 {
-    prepare(call, "GET", "/_ping");
+    prepare_request(call, "GET", "/_ping");
     call->http.timeout = timeout;
 }
 
 void podman_call_create_pod(struct podman_call *call, const struct value *specification)
 {
-    prepare(call, "POST", "/pods/create");
+    prepare_request(call, "POST", "/pods/create");
     set_body(call, specification);
 }
 
 void podman_call_create(struct podman_call *call, const struct value *specification)
 {
-    prepare(call, "POST", "/containers/create");
+    prepare_request(call, "POST", "/containers/create");
     set_body(call, specification);
 }
 
 void podman_call_start(struct podman_call *call, const char *container)
 {
-    prepare(call, "POST", "/containers/%s/start", container);
+    prepare_request(call, "POST", "/containers/%s/start", container);
 }
 
 void podman_call_kill(struct podman_call *call, const char *container, const char *signal)
 {
-    prepare(call, "POST", "/containers/%s/kill?signal=%s", container, signal);
+    prepare_request(call, "POST", "/containers/%s/kill?signal=%s", container, signal);
 }
 
 void podman_call_remove(struct podman_call *call, const char *container)
 {
-    prepare(call, "DELETE", "/containers/%s?force=true&timeout=0&v=true", container);
+    prepare_request(call, "DELETE", "/containers/%s?force=true&timeout=0&v=true", container);
 }
 
 void podman_call_remove_pod(struct podman_call *call, const char *pod)
 {
-    prepare(call, "DELETE", "/pods/%s?force=true&timeout=0", pod);
+    prepare_request(call, "DELETE", "/pods/%s?force=true&timeout=0", pod);
 }
 
 void podman_call_inspect(struct podman_call *call, const char *container)
 {
-    prepare(call, "GET", "/containers/%s/json", container);
+    prepare_request(call, "GET", "/containers/%s/json", container);
 }
 
 void podman_call_update(struct podman_call *call, const char *container, int64_t cpus)
 {
-    prepare(call, "POST", "/containers/%s/update", container);
+    prepare_request(call, "POST", "/containers/%s/update", container);
     buffer_printf(&call->body, "{\"cpu\":{\"quota\":%" PRId64 ",\"period\":%d}}",
                   cpus * PODMAN_CPU_PERIOD / 1000, PODMAN_CPU_PERIOD);
     call->http.body = buffer_text(&call->body);
@@ -121,7 +121,7 @@ void podman_call_update(struct podman_call *call, const char *container, int64_t
 
 void podman_call_inspect_pod(struct podman_call *call, const char *pod)
 {
-    prepare(call, "GET", "/pods/%s/json", pod);
+    prepare_request(call, "GET", "/pods/%s/json", pod);
 }
 
 void podman_call_image(struct podman_call *call, struct text image)
@@ -129,20 +129,20 @@ void podman_call_image(struct podman_call *call, struct text image)
     struct buffer name = {0};
     for (size_t i = 0; i < image.length; i++) /* the rest of what a name may hold stands as it is */
         buffer_printf(&name, image.data[i] == '#' ? "%%23" : "%c", image.data[i]);
-    prepare(call, "GET", "/images/%s/exists", name.data);
+    prepare_request(call, "GET", "/images/%s/exists", name.data);
     buffer_free(&name);
 }
 
 void podman_call_inspect_image(struct podman_call *call, struct text id)
 {
-    prepare(call, "GET", "/images/%.*s/json", (int)id.length, id.data);
+    prepare_request(call, "GET", "/images/%.*s/json", (int)id.length, id.data);
 }
 
 void podman_call_pull(struct podman_call *call, struct text image, int64_t timeout)
 {
     struct buffer name = {0};
     http_escape(&name, image);
-    prepare(call, "POST", "/images/pull?quiet=true&policy=missing&reference=%s", name.data);
+    prepare_request(call, "POST", "/images/pull?quiet=true&policy=missing&reference=%s", name.data);
     buffer_free(&name);
     call->http.timeout = timeout;
 }
@@ -228,7 +228,7 @@ static void quote_message(struct podman_call *call, struct text message)
     error_set(&call->error, "%s", sentence);
 }
 
-static void understand(struct podman_call *call, struct arena *arena)
+static void judge_answer(struct podman_call *call, struct arena *arena)
 {
     call->error.text[0] = '\0';
     if (call->http.outcome != HTTP_ANSWERED) {
@@ -262,7 +262,7 @@ void podman_run(struct podman *podman, struct podman_call *calls, size_t count)
     free(batch);
     struct arena *arena = arena_new();
     for (size_t i = 0; i < count; i++)
-        understand(&calls[i], arena);
+        judge_answer(&calls[i], arena);
     arena_free(arena);
 }
 
@@ -379,7 +379,7 @@ int podman_list(struct podman *podman, struct arena *arena, const char *label,
     struct buffer escaped = {0};
     http_escape(&escaped, buffer_text(&filter));
     struct podman_call call = {0};
-    prepare(&call, "GET", "/containers/json?all=true&filters=%s", escaped.data);
+    prepare_request(&call, "GET", "/containers/json?all=true&filters=%s", escaped.data);
     podman_run(podman, &call, 1);
 
     int result = -1;

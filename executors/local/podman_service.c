@@ -38,7 +38,7 @@ struct podman_service {
     struct podman_settings settings; /* points to the above */
 };
 
-static char *join(const char *directory, const char *name)
+static char *join_path(const char *directory, const char *name)
 {
     struct buffer path = {0};
     buffer_printf(&path, "%s/%s", directory, name);
@@ -93,7 +93,7 @@ struct podman_service *podman_service_open(const char *storage, int directory, c
     struct podman_service *service = memory_allocate(sizeof(*service));
     *service = (struct podman_service){
         .storage = memory_copy_string(storage),
-        .socket = join(storage, "podman.sock"),
+        .socket = join_path(storage, "podman.sock"),
         .runtime = memory_copy_string(runtime),
         .directory = directory,
         .mount_program = geteuid() == 0 ? NULL : process_find("fuse-overlayfs"),
@@ -239,11 +239,11 @@ static int open_log(const struct podman_service *service)
 }
 
 /* Without root podman does not believe all that storage.conf says, so the command line says it. */
-static int spawn(const struct podman_service *service, pid_t *process, struct error *error)
+static int spawn_service(const struct podman_service *service, pid_t *process, struct error *error)
 {
-    char *root = join(service->storage, "root"), *run = join(service->storage, "run");
-    char *storage_conf = join(service->storage, "storage.conf");
-    char *containers_conf = join(service->storage, "containers.conf");
+    char *root = join_path(service->storage, "root"), *run = join_path(service->storage, "run");
+    char *storage_conf = join_path(service->storage, "storage.conf");
+    char *containers_conf = join_path(service->storage, "containers.conf");
     struct buffer program = {0};
     char address[SOCKET_SIZE];
     const char *command[16] = {"podman", "--root", root, "--runroot", run};
@@ -288,7 +288,7 @@ static int spawn(const struct podman_service *service, pid_t *process, struct er
 
 /* ---- answering ---- */
 
-static enum podman_outcome ping(struct podman *podman)
+static enum podman_outcome ping_service(struct podman *podman)
 {
     struct podman_call call = {0};
     podman_call_ping(&call, PING_TIMEOUT);
@@ -299,10 +299,10 @@ static enum podman_outcome ping(struct podman *podman)
 }
 
 /* A socket to which nobody listens says so at once; one that is silent is given another chance. */
-static bool answers(struct podman *podman)
+static bool service_answers(struct podman *podman)
 {
     for (int i = 0; i < PINGS; i++) {
-        enum podman_outcome outcome = ping(podman);
+        enum podman_outcome outcome = ping_service(podman);
         if (outcome == PODMAN_DONE)
             return true;
         if (outcome == PODMAN_DOWN)
@@ -336,12 +336,12 @@ static int start_service(struct podman_service *service, struct podman *podman, 
     /* podman removes a socket that a killed service left behind, but not a dangling link. */
     sys.unlinkat(service->directory, "podman.sock", 0);
     pid_t process;
-    if (spawn(service, &process, error))
+    if (spawn_service(service, &process, error))
         return -1;
     write_identity(service, process);
     pid_t group;
     int64_t begin = clock_elapsed();
-    while (ping(podman) != PODMAN_DONE) {
+    while (ping_service(podman) != PODMAN_DONE) {
         if (running_service(service, &group) == 0)
             return tell_end(service, error);
         if (clock_elapsed() - begin > START_WAIT) {
@@ -383,12 +383,12 @@ static int take_lock(const struct podman_service *service, struct error *error)
 int podman_service_ensure(struct podman_service *service, struct podman *podman,
                           struct error *error)
 {
-    if (answers(podman))
+    if (service_answers(podman))
         return 0;
     int lock = take_lock(service, error);
     if (lock < 0)
         return -1;
-    int result = answers(podman) ? 0 : start_service(service, podman, error);
+    int result = service_answers(podman) ? 0 : start_service(service, podman, error);
     sys.close(lock);
     return result;
 }

@@ -120,7 +120,7 @@ static void count_states(struct group *group)
 
 /* Let the rule of the job, where it has one, say how the group stands: what has failed counts only
  * when it decides. */
-static void judge(struct arena *arena, struct group *group, const struct job_poll *poll)
+static void judge_completion(struct arena *arena, struct group *group, const struct job_poll *poll)
 {
     struct error error;
     const char *written = group->count ? local_label(group->entries[0].container, "complete") : "";
@@ -306,15 +306,15 @@ static void clear_poll(struct job_poll *poll)
                               .killed_count = poll->killed_count};
 }
 
-static void assess(struct arena *arena, struct group *group, const struct job_poll *poll)
+static void assess_group(struct arena *arena, struct group *group, const struct job_poll *poll)
 {
     count_states(group);
-    judge(arena, group, poll);
+    judge_completion(arena, group, poll);
 }
 
 /* What waits for its turn and is to end is not started. */
-static void settle(const struct local *local, const struct group *group,
-                   const struct job_poll *poll)
+static void settle_waiting(const struct local *local, const struct group *group,
+                           const struct job_poll *poll)
 {
     for (size_t i = 0; group->parallelism && i < group->count; i++) {
         struct podman_container *container = group->entries[i].container;
@@ -347,7 +347,7 @@ static void take_turns(struct local *local, struct arena *arena, struct group *g
     local_turns_start(local, arena, turns, used);
     for (size_t i = 0; used && i < count; i++)
         if (groups[i].parallelism)
-            assess(arena, &groups[i], jobs[i]);
+            assess_group(arena, &groups[i], jobs[i]);
 }
 
 int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
@@ -368,8 +368,8 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
     struct group *groups = arena_allocate(scratch, (count + 1) * sizeof(*groups));
     for (size_t i = 0; i < count; i++) {
         groups[i] = find_group(entries, container_count, jobs[i]);
-        settle(exit_reason.local, &groups[i], jobs[i]);
-        assess(scratch, &groups[i], jobs[i]);
+        settle_waiting(exit_reason.local, &groups[i], jobs[i]);
+        assess_group(scratch, &groups[i], jobs[i]);
     }
     take_turns(exit_reason.local, scratch, groups, jobs, count);
     inspect_groups(exit_reason.local, scratch, groups, count, container_count);

@@ -61,7 +61,7 @@ struct notice {
     int number; /* the process id, or errno */
 };
 
-static void tell(int pipe, int kind, int number)
+static void write_notice(int pipe, int kind, int number)
 {
     struct notice notice = {.kind = kind, .number = number};
     (void)!write(pipe, &notice, sizeof(notice));
@@ -83,7 +83,7 @@ static _Noreturn void become(const struct process_start *start, char **environme
         command[i] = NULL;
         execvpe(command[0], command, environment);
     }
-    tell(pipe, NOTICE_FAILURE, errno);
+    write_notice(pipe, NOTICE_FAILURE, errno);
     _exit(127);
 }
 
@@ -95,9 +95,9 @@ static _Noreturn void hand_over(const struct process_start *start, char **enviro
     if (process == 0)
         become(start, environment, pipe);
     if (process > 0)
-        tell(pipe, NOTICE_PROCESS, process);
+        write_notice(pipe, NOTICE_PROCESS, process);
     else
-        tell(pipe, NOTICE_FAILURE, errno);
+        write_notice(pipe, NOTICE_FAILURE, errno);
     _exit(0);
 }
 

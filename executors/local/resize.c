@@ -30,7 +30,7 @@ struct change {
     bool decided;
 };
 
-static void decide(struct change *change, enum resize_outcome outcome)
+static void decide_change(struct change *change, enum resize_outcome outcome)
 {
     change->job->outcome = outcome;
     change->decided = true;
@@ -47,7 +47,7 @@ static void decide_not(struct change *change, enum resize_outcome outcome, const
     va_start(arguments, format);
     error_set_list(&change->job->error, format, arguments);
     va_end(arguments);
-    decide(change, outcome);
+    decide_change(change, outcome);
 }
 
 bool local_resizable(struct executor *executor, struct text manifest, enum size_kind kind)
@@ -78,7 +78,7 @@ static void read_size(const struct local *local, struct change *change)
                    "this machine's kernel sets the container no limit of CPUs that could be "
                    "changed");
     else if (limit == job->size)
-        decide(change, RESIZE_DONE);
+        decide_change(change, RESIZE_DONE);
     change->from = limit;
 }
 
@@ -113,9 +113,9 @@ static void take_room(struct change *change, struct free_resources *available)
     struct demand more = {.cpus = job->size - change->from};
     struct demand whole = {.cpus = job->size};
     if (resources_fit_ever(available->machine, whole, &job->error))
-        decide(change, RESIZE_NOT_POSSIBLE);
+        decide_change(change, RESIZE_NOT_POSSIBLE);
     else if (resources_fit_now(available, more, &job->error))
-        decide(change, RESIZE_NO_ROOM);
+        decide_change(change, RESIZE_NO_ROOM);
     else
         resources_take(available, more, (struct text){"", 0});
 }
@@ -156,7 +156,7 @@ static void note_result(struct local *local, struct arena *arena, struct change 
     char wanted[QUANTITY_TEXT_SIZE], found[QUANTITY_TEXT_SIZE];
     int64_t limit = local_cpus_limit(local, &change->container);
     if (limit == change->job->size)
-        decide(change, RESIZE_DONE);
+        decide_change(change, RESIZE_DONE);
     else if (call->outcome != PODMAN_DONE)
         note_failure(local, arena, change, call);
     else if (limit < 0)
@@ -169,8 +169,8 @@ static void note_result(struct local *local, struct arena *arena, struct change 
 }
 
 /* Of those that are not decided, either all that take less, or all that take more. */
-static void update(struct local *local, struct arena *arena, struct change *changes, size_t count,
-                   bool more)
+static void update_containers(struct local *local, struct arena *arena, struct change *changes,
+                              size_t count, bool more)
 {
     struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
     struct change **subjects = arena_allocate(arena, (count + 1) * sizeof(struct change *));
@@ -197,7 +197,8 @@ static bool any_left(const struct change *changes, size_t count)
     return false;
 }
 
-static void grow(struct local *local, struct arena *arena, struct change *changes, size_t count)
+static void grow_containers(struct local *local, struct arena *arena, struct change *changes,
+                            size_t count)
 {
     struct podman_container *containers;
     size_t container_count;
@@ -215,7 +216,7 @@ static void grow(struct local *local, struct arena *arena, struct change *change
         for (size_t i = 0; i < count; i++)
             if (!changes[i].decided)
                 take_room(&changes[i], &available);
-        update(local, arena, changes, count, true);
+        update_containers(local, arena, changes, count, true);
     }
     local_turns_release(held);
 }
@@ -242,8 +243,8 @@ void local_resize(struct executor *executor, struct job_resize **batch, size_t c
         if (!changes[i].decided)
             find_container(local, &changes[i], containers, container_count);
     }
-    update(local, arena, changes, count, false);
+    update_containers(local, arena, changes, count, false);
     if (any_left(changes, count))
-        grow(local, arena, changes, count);
+        grow_containers(local, arena, changes, count);
     arena_free(arena);
 }

@@ -162,8 +162,8 @@ struct value *local_specify_pod(struct arena *arena, const struct specification 
 
 /* ---- limits ---- */
 
-static struct value *limits(struct arena *arena, const struct specification *spec,
-                            const struct local_task *task)
+static struct value *resource_limits(struct arena *arena, const struct specification *spec,
+                                     const struct local_task *task)
 {
     struct value *limits = value_object(arena), *memory = value_object(arena),
                  *cpu = value_object(arena), *pids = value_object(arena);
@@ -207,8 +207,8 @@ static void put_user(struct arena *arena, struct value *container, const struct 
 
 /* ---- mounts and files ---- */
 
-static struct value *bind(struct arena *arena, struct text source, struct text target,
-                          bool readonly)
+static struct value *bind_mount(struct arena *arena, struct text source, struct text target,
+                                bool readonly)
 {
     struct value *mount = value_object(arena), *options = value_list(arena);
     put_string(arena, mount, "type", "bind");
@@ -266,19 +266,21 @@ static void put_mounts(struct arena *arena, struct value *container,
 {
     struct value *mounts = value_list(arena);
     for (size_t i = 0; i < task->mount_count; i++)
-        value_append(arena, mounts,
-                     bind(arena, sources[i], task->mounts[i].target, task->mounts[i].readonly));
-    for (size_t i = 0; i < task->file_count; i++)
-        value_append(arena, mounts,
-                     bind(arena, file_path(arena, spec, task, i), task->files[i].path, true));
-    if (has_own_hosts(spec->manifest, task))
         value_append(
             arena, mounts,
-            bind(arena, file_path(arena, spec, task, task->file_count), TEXT("/etc/hosts"), true));
+            bind_mount(arena, sources[i], task->mounts[i].target, task->mounts[i].readonly));
+    for (size_t i = 0; i < task->file_count; i++)
+        value_append(arena, mounts,
+                     bind_mount(arena, file_path(arena, spec, task, i), task->files[i].path, true));
+    if (has_own_hosts(spec->manifest, task))
+        value_append(arena, mounts,
+                     bind_mount(arena, file_path(arena, spec, task, task->file_count),
+                                TEXT("/etc/hosts"), true));
     if (spec->home.length)
-        value_append(arena, mounts, bind(arena, spec->home_source, spec->home, false));
+        value_append(arena, mounts, bind_mount(arena, spec->home_source, spec->home, false));
     if (spec->manifest->ssh)
-        value_append(arena, mounts, bind(arena, keys_path(arena, spec), TEXT("/job/ssh"), true));
+        value_append(arena, mounts,
+                     bind_mount(arena, keys_path(arena, spec), TEXT("/job/ssh"), true));
     value_put(arena, container, "mounts", mounts);
 }
 
@@ -402,7 +404,7 @@ struct value *local_specify_task(struct arena *arena, const struct specification
     if (spec->local->has_init)
         put_true(arena, container, "init");
     put_user(arena, container, spec);
-    value_put(arena, container, "resource_limits", limits(arena, spec, task));
+    value_put(arena, container, "resource_limits", resource_limits(arena, spec, task));
     if (task->shm)
         put_number(arena, container, "shm_size", task->shm);
     put_mounts(arena, container, spec, task, sources);

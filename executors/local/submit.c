@@ -44,7 +44,7 @@ static void remove_again(struct batch *batch, const struct layout *layout)
     }
 }
 
-static void finish(struct batch *batch, struct layout *layout)
+static void finish_layout(struct batch *batch, struct layout *layout)
 {
     struct submission *submission = layout->submission;
     if (!layout->decided)
@@ -132,6 +132,6 @@ void local_submit(struct executor *executor, struct submission **submissions, si
     step_start_containers(&batch);
     local_turns_release(held);
     for (size_t i = 0; i < count; i++)
-        finish(&batch, &batch.layouts[i]);
+        finish_layout(&batch, &batch.layouts[i]);
     arena_free(batch.arena);
 }

@@ -47,7 +47,7 @@ const char *local_turns_refusal(const struct local *local, const struct podman_c
     return refusal ? refusal->sentence : NULL;
 }
 
-static void forget(struct local *local, const char *prefix)
+static void forget_refusals(struct local *local, const char *prefix)
 {
     size_t kept = 0;
     for (size_t i = 0; i < local->refusal_count; i++) {
@@ -67,19 +67,19 @@ void local_turns_forget(struct local *local, const char *id, int attempt)
     char job[LOCAL_NAME_SIZE], prefix[LOCAL_NAME_SIZE + 1];
     local_job_name(job, id, attempt);
     snprintf(prefix, sizeof(prefix), "%s-", job);
-    forget(local, prefix);
+    forget_refusals(local, prefix);
 }
 
 void local_turns_free(struct local *local)
 {
-    forget(local, "");
+    forget_refusals(local, "");
     free(local->refusals);
     local->refusals = NULL;
 }
 
 /* ---- whose turn it is ---- */
 
-static bool waits(const struct podman_container *container)
+static bool waits_for_turn(const struct podman_container *container)
 {
     return container->state == PODMAN_STATE_CREATED && !container->started;
 }
@@ -87,7 +87,7 @@ static bool waits(const struct podman_container *container)
 void local_turns_settle(const struct local *local, struct podman_container *container)
 {
     bool lost = container->state == PODMAN_STATE_CREATED && container->started;
-    if (!lost && !(waits(container) && find_refusal(local, container->name)))
+    if (!lost && !(waits_for_turn(container) && find_refusal(local, container->name)))
         return;
     container->state = PODMAN_STATE_ENDED;
     container->exit_code = -1;
@@ -118,8 +118,8 @@ static bool is_in_use(const struct local_turns *job, const char *gpus)
 }
 
 /* Note those whose turn it is, as if they ran already, so that two do not take the same place. */
-static size_t choose(const struct local_turns *job, struct free_resources *available,
-                     struct podman_container **chosen)
+static size_t choose_tasks(const struct local_turns *job, struct free_resources *available,
+                           struct podman_container **chosen)
 {
     size_t count = 0;
     int64_t places = job->parallelism;
@@ -129,7 +129,7 @@ static size_t choose(const struct local_turns *job, struct free_resources *avail
         struct podman_container *task = job->tasks[i];
         struct demand demand = local_label_demand(task);
         demand.gpus = 0; /* the job has kept them */
-        if (!waits(task) || is_in_use(job, local_label(task, "gpus_assigned")))
+        if (!waits_for_turn(task) || is_in_use(job, local_label(task, "gpus_assigned")))
             continue;
         if (resources_fit_now(available, demand, NULL))
             break;
@@ -180,7 +180,7 @@ static bool look_again(struct local *local, struct arena *arena, struct podman_c
     bool known =
         call.outcome == PODMAN_DONE && podman_read_inspection(&call, arena, &now, NULL) == 0;
     podman_call_free(&call);
-    if (known && waits(&now)) {
+    if (known && waits_for_turn(&now)) {
         note_refusal(local, task->name, start->error.text);
         local_turns_settle(local, &now);
     }
@@ -225,7 +225,7 @@ static bool any_waits(const struct local_turns *jobs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < jobs[i].count; j++)
-            if (waits(jobs[i].tasks[j]))
+            if (waits_for_turn(jobs[i].tasks[j]))
                 return true;
     return false;
 }
@@ -262,7 +262,7 @@ void local_turns_start(struct local *local, struct arena *arena, struct local_tu
     for (int try = 0; try < TRIES; try++) {
         chosen_count = 0;
         for (size_t i = 0; i < count; i++)
-            chosen_count += choose(&jobs[i], &available, chosen + chosen_count);
+            chosen_count += choose_tasks(&jobs[i], &available, chosen + chosen_count);
         if (!start_chosen(local, arena, chosen, chosen_count))
             break;
     }

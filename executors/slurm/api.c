@@ -256,8 +256,8 @@ static void judge_document(struct slurm_connection *connection, struct slurm_cal
         slurm_tokens_refused(connection->tokens, call->user);
 }
 
-static void judge(struct slurm_connection *connection, struct arena *arena, struct slurm_call *call,
-                  struct http_request *request)
+static void judge_answer(struct slurm_connection *connection, struct arena *arena,
+                         struct slurm_call *call, struct http_request *request)
 {
     if (request->outcome != HTTP_ANSWERED) {
         call->outcome = request->outcome == HTTP_NOT_SENT || is_read_only(call) ? SLURM_UNAVAILABLE
@@ -323,7 +323,7 @@ void slurm_api_run(struct slurm_connection *connection, struct arena *arena,
     if (sending)
         http_run(connection->client, batch, sending);
     for (size_t i = 0; i < sending; i++) {
-        judge(connection, arena, sent[i], batch[i]);
+        judge_answer(connection, arena, sent[i], batch[i]);
         http_request_clear(batch[i]);
     }
 }

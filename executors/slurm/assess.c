@@ -60,7 +60,7 @@ static bool is_begun(const struct slurm_job *job, const struct slurm_record *rec
 }
 
 /* Of several under the same token: the one that runs the program, or was let go first. */
-static int rank(const struct slurm_job *job, const struct slurm_record *record)
+static int rank_record(const struct slurm_job *job, const struct slurm_record *record)
 {
     if (is_begun(job, record))
         return 3;
@@ -69,13 +69,13 @@ static int rank(const struct slurm_job *job, const struct slurm_record *record)
     return 0;
 }
 
-static const struct slurm_record *choose(const struct slurm_job *job,
-                                         const struct slurm_records *records)
+static const struct slurm_record *choose_record(const struct slurm_job *job,
+                                                const struct slurm_records *records)
 {
     const struct slurm_record *best = NULL;
     for (size_t i = 0; i < records->count; i++) {
         const struct slurm_record *record = &records->items[i];
-        if (!is_part(record) && (!best || rank(job, record) > rank(job, best)))
+        if (!is_part(record) && (!best || rank_record(job, record) > rank_record(job, best)))
             best = record;
     }
     return best;
@@ -139,7 +139,7 @@ static void end_tasks(struct job_poll *poll, int exit_code, const char *reason)
     }
 }
 
-static void fail(struct job_poll *poll, int exit_code, const char *reason)
+static void fail_poll(struct job_poll *poll, int exit_code, const char *reason)
 {
     poll->phase = PHASE_FAILED;
     poll->exit_code = exit_code;
@@ -149,7 +149,7 @@ static void fail(struct job_poll *poll, int exit_code, const char *reason)
 static void fail_by_task(struct job_poll *poll, const struct task_state *task)
 {
     const char *name = task->exit_code > 128 ? sigabbrev_np(task->exit_code - 128) : NULL;
-    fail(poll, task->exit_code, task->reason[0] ? task->reason : "Exited");
+    fail_poll(poll, task->exit_code, task->reason[0] ? task->reason : "Exited");
     if (strcmp(poll->reason, "TimeLimit") == 0)
         snprintf(poll->detail, sizeof(poll->detail), "%s-%d ran for longer than its time limit",
                  task->role, task->index);
@@ -164,7 +164,7 @@ static void fail_by_task(struct job_poll *poll, const struct task_state *task)
                  task->index, task->exit_code);
 }
 
-static struct completion_outcome judge(const struct assessment *assessment)
+static struct completion_outcome judge_completion(const struct assessment *assessment)
 {
     const struct job_poll *poll = assessment->poll;
     return completion_judge(assessment->job->rule, poll->tasks, poll->task_count, poll->task_count);
@@ -194,7 +194,7 @@ static void judge_running(struct assessment *assessment)
     poll->phase = PHASE_RUNNING;
     if (all_ended(poll))
         return;
-    struct completion_outcome outcome = judge(assessment);
+    struct completion_outcome outcome = judge_completion(assessment);
     if (outcome.state == COMPLETION_RUNNING)
         return;
     if (outcome.state == COMPLETION_FAILED && outcome.decider)
@@ -239,7 +239,7 @@ static void judge_ended(struct assessment *assessment)
     struct slurm_job *job = assessment->job;
     struct job_poll *poll = assessment->poll;
     const struct slurm_record *leader = assessment->leader;
-    struct completion_outcome outcome = judge(assessment);
+    struct completion_outcome outcome = judge_completion(assessment);
     int exit_code = job->ended ? job->exit_code : 255;
     bool good = leader ? leader->state == SLURM_STATE_COMPLETED && !leader->exit_code
                        : job->ended && job->exit_code == 0;
@@ -248,13 +248,13 @@ static void judge_ended(struct assessment *assessment)
         (good || (job->ended && job->exit_code == 0) || any_failed(poll))) {
         poll->phase = PHASE_SUCCEEDED;
     } else if (job->timed_out) {
-        fail(poll, 255, "TimeLimit");
+        fail_poll(poll, 255, "TimeLimit");
         snprintf(poll->detail, sizeof(poll->detail), "the job ran for longer than its time limit");
     } else if (leader && leader->state != SLURM_STATE_FAILED &&
                leader->state != SLURM_STATE_COMPLETED) {
         const char *reason =
             slurm_reason_ended(leader, job->begun, &exit_code, poll->detail, sizeof(poll->detail));
-        fail(poll, exit_code, reason);
+        fail_poll(poll, exit_code, reason);
     } else if (outcome.state == COMPLETION_FAILED && outcome.decider) {
         fail_by_task(poll, outcome.decider);
     } else if (good && !job->begun && !job->ended) {
@@ -266,10 +266,11 @@ static void judge_ended(struct assessment *assessment)
     } else if (leader) {
         const char *reason =
             slurm_reason_ended(leader, job->begun, &exit_code, poll->detail, sizeof(poll->detail));
-        fail(poll, exit_code,
-             job->begun || strcmp(reason, "Exited") != 0 || job->ended ? reason : "StartError");
+        fail_poll(poll, exit_code,
+                  job->begun || strcmp(reason, "Exited") != 0 || job->ended ? reason
+                                                                            : "StartError");
     } else {
-        fail(poll, exit_code, "Exited");
+        fail_poll(poll, exit_code, "Exited");
         snprintf(poll->detail, sizeof(poll->detail), "the batch script ended with exit code %d",
                  exit_code);
     }
@@ -316,7 +317,7 @@ static void assess_put_back(struct assessment *assessment, const struct slurm_re
                      (long long)record->number);
         return;
     }
-    fail(poll, 255, "NodeLost");
+    fail_poll(poll, 255, "NodeLost");
     snprintf(poll->detail, sizeof(poll->detail),
              "Slurm's job %lld had begun, and was put back into Slurm's queue: its node failed, "
              "it was preempted or requeued, or slurmctld has crashed",
@@ -346,10 +347,10 @@ static void assess_waiting(struct assessment *assessment, const struct slurm_rec
         return;
     }
     if (slurm_reason_waiting(record, poll->detail, sizeof(poll->detail)) && failed) {
-        fail(poll, 255, "LaunchFailed");
+        fail_poll(poll, 255, "LaunchFailed");
         assessment->need->decide = true;
     } else if (slurm_reason_waits_for_ever(record)) {
-        fail(poll, 255, "NeverFits");
+        fail_poll(poll, 255, "NeverFits");
         assessment->need->decide = true;
     } else if (record->restarts && !poll->detail[0]) {
         snprintf(poll->detail, sizeof(poll->detail),
@@ -360,7 +361,7 @@ static void assess_waiting(struct assessment *assessment, const struct slurm_rec
 
 /* A node that is down, or a process that cannot be killed, keeps Slurm freeing a job's nodes for
  * hours.  True when that has gone on for long although the files have told the end. */
-static bool lingers(struct slurm_job *job, bool completing)
+static bool completing_lingers(struct slurm_job *job, bool completing)
 {
     int64_t now = clock_elapsed();
     if (!completing)
@@ -393,7 +394,7 @@ static void assess_one(struct assessment *assessment)
         assess_waiting(assessment, leader);
     else if (leader->state == SLURM_STATE_STRANGE)
         poll->phase = PHASE_UNKNOWN;
-    else if (lingers(assessment->job, completing))
+    else if (completing_lingers(assessment->job, completing))
         assess_lingering(assessment);
     else
         judge_running(assessment);
@@ -412,7 +413,7 @@ struct elements {
 static void find_elements(struct assessment *assessment, struct elements *elements)
 {
     const struct slurm_records *records = assessment->records;
-    const struct slurm_record *chosen = choose(assessment->job, records);
+    const struct slurm_record *chosen = choose_record(assessment->job, records);
     size_t count = assessment->job->task_count;
     *elements = (struct elements){
         .of = arena_allocate(assessment->arena, (count + 1) * sizeof(*elements->of))};
@@ -493,7 +494,8 @@ static void assess_array(struct assessment *assessment)
     }
     fill_tasks(assessment);
     bool waits = elements.rest && !slurm_record_is_over(elements.rest->state);
-    bool lingering = lingers(assessment->job, elements.running && elements.freeing && !waits);
+    bool lingering =
+        completing_lingers(assessment->job, elements.running && elements.freeing && !waits);
     assessment->over = (!elements.running || lingering) && !waits;
     if (!assessment->over)
         poll->ended = 0;
@@ -511,7 +513,7 @@ static void assess_array(struct assessment *assessment)
         judge_running(assessment);
         return;
     }
-    struct completion_outcome outcome = judge(assessment);
+    struct completion_outcome outcome = judge_completion(assessment);
     assessment->need->decide = lingering;
     poll->phase = PHASE_SUCCEEDED;
     if (outcome.state == COMPLETION_FAILED && outcome.decider)
@@ -562,7 +564,7 @@ static void assess_unknown(struct assessment *assessment)
         int exit_code;
         const char *reason =
             slurm_reason_ended(leader, true, &exit_code, poll->detail, sizeof(poll->detail));
-        fail(poll, exit_code, reason);
+        fail_poll(poll, exit_code, reason);
     } else {
         poll->phase = leader->state == SLURM_STATE_WAITING ? PHASE_WAITING : PHASE_RUNNING;
     }
@@ -575,7 +577,7 @@ void slurm_assess(struct slurm *slurm, struct arena *arena, struct slurm_job *jo
     struct assessment assessment = {
         .slurm = slurm, .arena = arena, .job = job, .records = records, .poll = poll, .need = need};
     *need = (struct slurm_need){0};
-    assessment.leader = choose(job, records);
+    assessment.leader = choose_record(job, records);
     if (assessment.leader && assessment.leader->state == SLURM_STATE_RUNNING)
         job->ran = true;
     if (!job->known) {

@@ -217,7 +217,7 @@ static int is_passing(int number)
 }
 
 /* The user's own directory.  We read it as root, or else through our own group. */
-static int give(int directory, const struct slurm_facts *facts, struct error *error)
+static int give_to_user(int directory, const struct slurm_facts *facts, struct error *error)
 {
     struct stat status;
     uid_t self = geteuid();
@@ -266,7 +266,7 @@ static int make_parts(int root, const char *name, const struct slurm_facts *fact
     if (!result && (job = sys.openat(directory, "job", open_directory, 0)) < 0)
         result = error_errno(error, "its directory job could not be opened");
     if (!result)
-        result = give(job, facts, error);
+        result = give_to_user(job, facts, error);
     number = errno;
     if (job >= 0)
         sys.close(job);

@@ -36,7 +36,7 @@ struct endings {
     size_t call_count, capacity;
 };
 
-static void fail(struct job_call *call, const struct error *error)
+static void fail_call(struct job_call *call, const struct error *error)
 {
     call->result = -1;
     call->error = *error;
@@ -55,7 +55,7 @@ static void open_calls(struct endings *endings, struct job_call **batch, size_t 
             endings->items[endings->count++] =
                 (struct ending){call, job, job->known ? job->facts.user.data : ""};
         else
-            fail(call, &error);
+            fail_call(call, &error);
     }
 }
 
@@ -143,7 +143,7 @@ static bool is_over(const struct endings *endings, const struct ending *ending)
 }
 
 /* Ask for each user's list, and run what follows from it. */
-static void run(struct endings *endings, bool unless_over)
+static void run_endings(struct endings *endings, bool unless_over)
 {
     struct error error;
     enum slurm_outcome outcome;
@@ -157,7 +157,7 @@ static void run(struct endings *endings, bool unless_over)
             continue;
         bool fresh = asked && (!differ || (last && strcmp(last, ending->user) == 0));
         if (!version || (!fresh && slurm_table_refresh(endings->slurm, ending->user, &error))) {
-            fail(ending->call, &error);
+            fail_call(ending->call, &error);
             continue;
         }
         asked = true;
@@ -177,7 +177,7 @@ static void run(struct endings *endings, bool unless_over)
                     (call->code == SLURM_CODE_INVALID_JOB_ID ||
                      call->code == SLURM_CODE_ALREADY_DONE || call->code == SLURM_CODE_FINISHED);
         if (call->outcome != SLURM_DONE && !gone)
-            fail(endings->of[i]->call, &call->error);
+            fail_call(endings->of[i]->call, &call->error);
         slurm_api_call_free(&endings->calls[i]);
     }
 }
@@ -228,7 +228,7 @@ void slurm_cancel(struct executor *executor, struct job_call **batch, size_t cou
 {
     struct endings endings = {.slurm = slurm_of(executor), .arena = arena_new()};
     open_calls(&endings, batch, count);
-    run(&endings, false);
+    run_endings(&endings, false);
     arena_free(endings.arena);
 }
 
@@ -240,7 +240,7 @@ void slurm_remove(struct executor *executor, struct job_call **batch, size_t cou
     struct endings endings = {.slurm = slurm, .arena = arena_new()};
     struct error error;
     open_calls(&endings, batch, count);
-    run(&endings, true);
+    run_endings(&endings, true);
     for (size_t i = 0; i < endings.count; i++) {
         struct job_call *call = endings.items[i].call;
         char name[SLURM_NAME_SIZE];
@@ -249,7 +249,7 @@ void slurm_remove(struct executor *executor, struct job_call **batch, size_t cou
         slurm_directory_name(name, call->id, call->attempt);
         if (slurm_ensure_directory(slurm, &error) ||
             slurm_directory_remove(slurm->directory, name, &error)) {
-            fail(call, &error);
+            fail_call(call, &error);
             continue;
         }
         slurm_jobs_forget(slurm, name);

@@ -192,7 +192,7 @@ static void take_address(const struct look *look, const char *name, struct slurm
         task->address = arena_text(look->job->arena, buffer, length).data;
 }
 
-static int64_t modified(const struct stat *status)
+static int64_t time_modified(const struct stat *status)
 {
     return status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000;
 }
@@ -206,12 +206,12 @@ static void take_beat(struct slurm_job *job, int directory, const char *name, bo
         return;
     sys.close(file);
     if (!started)
-        job->alive += modified(&status) + status.st_size;
-    if (modified(&status) > job->beaten)
-        job->beaten = modified(&status);
+        job->alive += time_modified(&status) + status.st_size;
+    if (time_modified(&status) > job->beaten)
+        job->beaten = time_modified(&status);
 }
 
-static int visit(void *context, const char *name, unsigned char type)
+static int note_file(void *context, const char *name, unsigned char type)
 {
     struct look *look = context;
     struct slurm_job *job = look->job;
@@ -275,7 +275,7 @@ int slurm_files_look(struct slurm *slurm, struct slurm_job *job, struct error *e
                            job->name);
     job->alive = job->beaten = 0;
     job->begun = job->ended = false;
-    int result = directory_walk(look.directory, visit, &look);
+    int result = directory_walk(look.directory, note_file, &look);
     sys.close(look.directory);
     if (result < 0)
         return error_errno(error, "the directory %s of slurm.directory could not be listed",
@@ -292,7 +292,7 @@ bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job)
     if (!job->beaten || sys.utimensat(slurm->directory, job->name, NULL, AT_SYMLINK_NOFOLLOW) ||
         sys.fstatat(slurm->directory, job->name, &status, AT_SYMLINK_NOFOLLOW))
         return false;
-    int64_t silence = modified(&status) - job->beaten;
+    int64_t silence = time_modified(&status) - job->beaten;
     /* One that lies ahead was not written by a heart. */
     return silence < beat_patience && silence > -beat_patience;
 }

@@ -97,7 +97,7 @@ static void read_elements(struct slurm *slurm, struct slurm_job *job)
     buffer_free(&bytes);
 }
 
-static int learn(struct slurm *slurm, struct slurm_job *job, struct error *error)
+static int learn_facts(struct slurm *slurm, struct slurm_job *job, struct error *error)
 {
     struct error problem;
     if (slurm_ensure_directory(slurm, error))
@@ -135,7 +135,7 @@ struct slurm_job *slurm_jobs_find(struct slurm *slurm, const char *id, int attem
         return job;
     arena_reset(job->arena);
     job->task_count = 0;
-    return learn(slurm, job, error) < 0 ? NULL : job;
+    return learn_facts(slurm, job, error) < 0 ? NULL : job;
 }
 
 /* ---- what is decided ---- */

@@ -18,7 +18,7 @@ struct listing {
     void *context;
 };
 
-static void tell(const struct listing *listing, const struct slurm_record *record)
+static void tell_job(const struct listing *listing, const struct slurm_record *record)
 {
     char id[SLURM_NAME_SIZE];
     snprintf(id, sizeof(id), "%.*s", (int)record->id.length, record->id.data);
@@ -51,7 +51,7 @@ static void take_directory(void *context, const char *name)
     snprintf(id, sizeof(id), "%.*s", (int)record.id.length, record.id.data);
     const struct slurm_records found = slurm_records_of(listing->records, id, record.attempt);
     if (found.count ? is_ours(listing, found.items[0].identity) : facts_are_ours(listing, name))
-        tell(listing, &record);
+        tell_job(listing, &record);
 }
 
 int slurm_list(struct executor *executor, executor_take *take, void *context, struct error *error)
@@ -65,7 +65,7 @@ int slurm_list(struct executor *executor, executor_take *take, void *context, st
     for (size_t i = 0; i < listing.records->count; i++)
         if (!slurm_record_is_over(listing.records->items[i].state) &&
             is_ours(&listing, listing.records->items[i].identity))
-            tell(&listing, &listing.records->items[i]);
+            tell_job(&listing, &listing.records->items[i]);
     if (slurm_directory_list(slurm->directory, take_directory, &listing))
         return error_errno(error, "slurm.directory could not be read");
     return 0;

@@ -97,7 +97,7 @@ static int copy_file(const struct copying *copying, int source, off_t size, cons
     return result;
 }
 
-static int visit(void *context, const char *name, unsigned char type)
+static int copy_log(void *context, const char *name, unsigned char type)
 {
     struct copying *copying = context;
     struct slurm_file file = slurm_file_of(name);
@@ -140,7 +140,7 @@ static int copy_one(struct executor *executor, struct job_call *call)
         return error_errno(&call->error, "the directory %s of slurm.directory could not be opened",
                            name);
     error_set(&call->error, "the directory %s of slurm.directory could not be listed", name);
-    int result = directory_walk(copying.sources, visit, &copying);
+    int result = directory_walk(copying.sources, copy_log, &copying);
     sys.close(copying.sources);
     return result ? -1 : 0;
 }

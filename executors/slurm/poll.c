@@ -63,7 +63,7 @@ struct polling {
 /* Ask for the list; for each user who needs one of their own.  When that fails for some of these,
  * their jobs are not told of, and the others' are; but an outage is not waited for again with each
  * user. */
-static int refresh(struct polling *polling, struct error *error)
+static int refresh_tables(struct polling *polling, struct error *error)
 {
     bool differ = slurm_api_differs_by_user(polling->slurm->connection);
     size_t answered = 0;
@@ -328,7 +328,7 @@ static void clear_poll(struct job_poll *poll)
                               .killed_count = poll->killed_count};
 }
 
-static void assess(struct polling *polling, struct asked *asked)
+static void assess_job(struct polling *polling, struct asked *asked)
 {
     struct slurm *slurm = polling->slurm;
     struct error error;
@@ -406,7 +406,7 @@ static void give_back(struct polling *polling, const struct slurm_version *versi
         slurm_api_call_free(polling->batch[i]);
 }
 
-static void repair(struct polling *polling, const struct slurm_version *version)
+static void repair_jobs(struct polling *polling, const struct slurm_version *version)
 {
     for (size_t i = 0; i < polling->count; i++) {
         struct asked *asked = &polling->asked[i];
@@ -462,15 +462,15 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
     polling.batch = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.batch));
     polling.handed_in = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.handed_in));
     open_jobs(&polling, jobs, count);
-    int result = slurm_ensure_directory(slurm, error) || refresh(&polling, error) ? -1 : 0;
+    int result = slurm_ensure_directory(slurm, error) || refresh_tables(&polling, error) ? -1 : 0;
     const struct slurm_version *version =
         result ? NULL : slurm_api_version(slurm->connection, &outcome, error);
     for (size_t i = 0; i < polling.count && version; i++)
         if (polling.asked[i].listed)
-            assess(&polling, &polling.asked[i]);
+            assess_job(&polling, &polling.asked[i]);
     if (version) {
         ask_accounting(&polling);
-        repair(&polling, version);
+        repair_jobs(&polling, version);
         slurm_numbers_keep(slurm);
     }
     arena_free(polling.scratch);

@@ -61,7 +61,7 @@ static const struct waiting {
     {"user env retrieval failed*", false, "because the environment of its user could not be read"},
 };
 
-static bool matches(struct text reason, const char *pattern)
+static bool matches_pattern(struct text reason, const char *pattern)
 {
     size_t length = strlen(pattern);
     if (pattern[length - 1] != '*')
@@ -72,7 +72,7 @@ static bool matches(struct text reason, const char *pattern)
 static const struct waiting *find_waiting(const struct slurm_record *record)
 {
     for (size_t i = 0; i < ARRAY_COUNT(waitings) && record->reason.length; i++)
-        if (matches(record->reason, waitings[i].reason))
+        if (matches_pattern(record->reason, waitings[i].reason))
             return &waitings[i];
     return NULL;
 }
@@ -157,7 +157,7 @@ const char *slurm_reason_ended(const struct slurm_record *record, bool begun, in
     *exit_code = record->exit_code ? record->exit_code : 255;
     for (size_t i = 0; i < ARRAY_COUNT(launches); i++) {
         /* 22.05 says of a script that was ended by a signal that it could not be launched. */
-        if (!matches(record->reason, launches[i].reason) ||
+        if (!matches_pattern(record->reason, launches[i].reason) ||
             (begun && strcmp(launches[i].ours, "StartError") == 0))
             continue;
         snprintf(buffer, size, "Slurm's job %lld%s%s %s (%s)", (long long)record->number, where,

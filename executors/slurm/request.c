@@ -65,7 +65,7 @@ static void add_flag(const struct writing *writing, struct value *job, const cha
 typedef int put_property(const struct writing *writing, struct value *job, const char *name,
                          const struct value *value);
 
-static struct value *shared(const struct value *value)
+static struct value *share_value(const struct value *value)
 {
     union {
         const struct value *from;
@@ -77,7 +77,7 @@ static struct value *shared(const struct value *value)
 static int put_same(const struct writing *writing, struct value *job, const char *name,
                     const struct value *value)
 {
-    value_put(writing->arena, job, name, shared(value));
+    value_put(writing->arena, job, name, share_value(value));
     return 0;
 }
 

@@ -50,7 +50,7 @@ struct round {
     struct slurm_call **calls;
 };
 
-static void end(struct handing *job, enum submit_outcome outcome, const struct error *error)
+static void end_handing(struct handing *job, enum submit_outcome outcome, const struct error *error)
 {
     job->step = STEP_ENDED;
     job->submission->outcome = outcome;
@@ -63,10 +63,10 @@ static void end(struct handing *job, enum submit_outcome outcome, const struct e
 /* ---- prepare ---- */
 
 /* What was handed in before, perhaps, and cannot be looked for. */
-static void refuse(struct handing *job)
+static void refuse_repeated(struct handing *job)
 {
     job->submission->unsettled = job->submission->repeated;
-    end(job, SUBMIT_REFUSED, &job->submission->error);
+    end_handing(job, SUBMIT_REFUSED, &job->submission->error);
 }
 
 /* Slurm takes a job that is held and names a type of GPU that no node has, and lets it wait for ever:
@@ -89,7 +89,7 @@ static bool lacks_gpu_type(struct round *round, struct handing *job)
     return lacks;
 }
 
-static void prepare(struct round *round, struct handing *job)
+static void prepare_job(struct round *round, struct handing *job)
 {
     struct submission *submission = job->submission;
     struct error *error = &submission->error;
@@ -98,12 +98,12 @@ static void prepare(struct round *round, struct handing *job)
                        round->slurm->executor.identity);
     job->manifest = slurm_manifest_read(round->arena, submission->manifest, error);
     if (!job->manifest) {
-        refuse(job);
+        refuse_repeated(job);
         return;
     }
     /* (One that may be at Slurm already is looked for.) */
     if (!submission->repeated && lacks_gpu_type(round, job)) {
-        end(job, SUBMIT_NEVER_FITS, error);
+        end_handing(job, SUBMIT_NEVER_FITS, error);
         return;
     }
     int trouble = slurm_user_of(round->slurm, round->arena, submission, &job->facts, error);
@@ -113,9 +113,9 @@ static void prepare(struct round *round, struct handing *job)
     if (!trouble)
         trouble = slurm_directory_make(round->slurm->directory, job->name, &job->facts, error);
     if (trouble > 0)
-        end(job, SUBMIT_UNAVAILABLE, error);
+        end_handing(job, SUBMIT_UNAVAILABLE, error);
     else if (trouble)
-        refuse(job);
+        refuse_repeated(job);
     if (trouble)
         return;
     const struct slurm_submission what = {
@@ -126,7 +126,7 @@ static void prepare(struct round *round, struct handing *job)
         .time_limit = submission->time_limit,
     };
     if (slurm_request_submit(&job->body, round->version, job->manifest, &what, error))
-        refuse(job);
+        refuse_repeated(job);
     else
         job->step = submission->repeated ? STEP_FIND : STEP_HAND_IN;
 }
@@ -140,18 +140,18 @@ static void make_durable(struct round *round)
     error_errno(&error, "slurm.directory could not be made durable");
     for (size_t i = 0; i < round->count; i++)
         if (round->jobs[i].step != STEP_ENDED)
-            end(&round->jobs[i], SUBMIT_UNAVAILABLE, &error);
+            end_handing(&round->jobs[i], SUBMIT_UNAVAILABLE, &error);
 }
 
 /* ---- look ---- */
 
 /* Whatever becomes of its release, the job is at Slurm: when it was not let go, poll() takes care of it.
  */
-static void accept(struct handing *job)
+static void accept_job(struct handing *job)
 {
     snprintf(job->submission->note, sizeof(job->submission->note), "Slurm's job %lld",
              (long long)job->number);
-    end(job, SUBMIT_ACCEPTED, NULL);
+    end_handing(job, SUBMIT_ACCEPTED, NULL);
 }
 
 /* One that ran, or began to, is not handed in again: poll() tells what became of it. */
@@ -167,7 +167,7 @@ static bool has_begun(const struct round *round, const struct handing *job)
     return begun;
 }
 
-static void find(struct round *round, struct handing *job)
+static void find_records(struct round *round, struct handing *job)
 {
     const struct slurm_records found = slurm_table_find(
         round->slurm, job->facts.user.data, job->submission->id, job->submission->attempt);
@@ -177,7 +177,7 @@ static void find(struct round *round, struct handing *job)
         if (!slurm_record_is_of(record, job->facts.user, job->facts.uid))
             continue;
         if (record->released || slurm_record_is_over(record->state)) {
-            end(job, SUBMIT_ACCEPTED, NULL);
+            end_handing(job, SUBMIT_ACCEPTED, NULL);
             return;
         }
         if (!job->number || record->number < job->number)
@@ -189,11 +189,11 @@ static void find(struct round *round, struct handing *job)
     if (job->step == STEP_RELEASE)
         return;
     if (again && has_begun(round, job))
-        end(job, SUBMIT_ACCEPTED, NULL);
+        end_handing(job, SUBMIT_ACCEPTED, NULL);
     else if (again)
         job->step = STEP_HAND_IN;
     else
-        end(job, SUBMIT_UNKNOWN, &job->call.error);
+        end_handing(job, SUBMIT_UNKNOWN, &job->call.error);
 }
 
 /* Those to look for, by one list; with tokens of their own, by one for each user. */
@@ -212,9 +212,9 @@ static void find_all(struct round *round)
                 (differ && !text_equal(job->facts.user, first->facts.user)))
                 continue;
             if (result)
-                end(job, SUBMIT_UNKNOWN, &error);
+                end_handing(job, SUBMIT_UNKNOWN, &error);
             else
-                find(round, job);
+                find_records(round, job);
         }
     }
 }
@@ -274,7 +274,7 @@ static void judge_hand_in(struct round *round, struct handing *job)
     if (call->outcome == SLURM_UNAVAILABLE) {
         /* One user's missing token does not stop the others. */
         bool alone = call->no_token && slurm_api_differs_by_user(round->slurm->connection);
-        end(job, alone ? SUBMIT_NO_ROOM : SUBMIT_UNAVAILABLE, &call->error);
+        end_handing(job, alone ? SUBMIT_NO_ROOM : SUBMIT_UNAVAILABLE, &call->error);
         return;
     }
     const char *hint;
@@ -287,7 +287,7 @@ static void judge_hand_in(struct round *round, struct handing *job)
     if (job->number)
         job->step = STEP_CLEAN_UP;
     else
-        end(job, submission->outcome, &submission->error);
+        end_handing(job, submission->outcome, &submission->error);
 }
 
 static void prepare_release(struct round *round, struct handing *job)
@@ -303,7 +303,7 @@ static void judge_release(struct round *round, struct handing *job)
 {
     (void)round;
     buffer_free(&job->body);
-    accept(job);
+    accept_job(job);
 }
 
 static void prepare_give_back(struct round *round, struct handing *job)
@@ -318,7 +318,7 @@ static void judge_give_back(struct round *round, struct handing *job)
     if (job->call.outcome == SLURM_DONE || job->call.outcome == SLURM_REFUSED)
         job->step = STEP_HAND_IN;
     else
-        end(job, SUBMIT_UNKNOWN, &job->call.error);
+        end_handing(job, SUBMIT_UNKNOWN, &job->call.error);
 }
 
 /* Submit what must be submitted, until each has a number that was nobody's; or until that has
@@ -332,7 +332,7 @@ static void hand_in_all(struct round *round)
         slurm_numbers_keep(round->slurm);
         for (size_t j = 0; j < round->count; j++) {
             if (round->jobs[j].step == STEP_GIVE_BACK && i == SLURM_GIVEN_BACK_MOST)
-                accept(&round->jobs[j]);
+                accept_job(&round->jobs[j]);
             again = again || round->jobs[j].step == STEP_GIVE_BACK;
         }
         if (!again)
@@ -354,13 +354,13 @@ static void judge_clean_up(struct round *round, struct handing *job)
     struct error error;
     (void)round;
     if (call->outcome == SLURM_DONE || call->outcome == SLURM_REFUSED) {
-        end(job, submission->outcome, &submission->error);
+        end_handing(job, submission->outcome, &submission->error);
         return;
     }
     error_set(&error,
               "%.900s; Slurm has it nevertheless as job %lld, which could not be ended: %.900s",
               submission->error.text, (long long)job->number, call->error.text);
-    end(job, SUBMIT_UNKNOWN, &error);
+    end_handing(job, SUBMIT_UNKNOWN, &error);
 }
 
 static void submit_some(struct slurm *slurm, const struct slurm_version *version,
@@ -371,7 +371,7 @@ static void submit_some(struct slurm *slurm, const struct slurm_version *version
     round.calls = arena_allocate(round.arena, count * sizeof(*round.calls));
     for (size_t i = 0; i < count; i++) {
         round.jobs[i].submission = batch[i];
-        prepare(&round, &round.jobs[i]);
+        prepare_job(&round, &round.jobs[i]);
     }
     make_durable(&round);
     find_all(&round);

@@ -52,7 +52,7 @@ static int letter_value(char letter)
 }
 
 /* Base64 for URLs, without padding (RFC 4648, 5). */
-static int decode(struct buffer *out, struct text part)
+static int decode_base64(struct buffer *out, struct text part)
 {
     unsigned int bits = 0, count = 0;
     for (size_t i = 0; i < part.length; i++) {
@@ -95,7 +95,7 @@ int slurm_token_read(struct text token, struct slurm_claims *claims)
     struct arena *arena = arena_new();
     struct buffer bytes = {0};
     const struct value *tree =
-        decode(&bytes, payload)
+        decode_base64(&bytes, payload)
             ? NULL
             : json_read(arena, buffer_text(&bytes), "token", &yaml_request_limits, NULL);
     int result = tree && tree->kind == VALUE_OBJECT ? 0 : -1;
@@ -237,7 +237,7 @@ static int read_file(struct holder *holder, struct error *error)
 }
 
 /* What we have is used on while the file cannot be read; but not beyond its end. */
-static int refresh(struct holder *holder, struct error *error)
+static int refresh_token(struct holder *holder, struct error *error)
 {
     if (read_file(holder, error))
         return -1;
@@ -291,7 +291,7 @@ static struct holder *try_user(struct slurm_tokens *tokens, const char *user,
                                struct holder **refused, struct error *error)
 {
     struct holder *holder = is_user_name(user) ? find_holder(tokens, user) : NULL;
-    if (!holder || refresh(holder, error))
+    if (!holder || refresh_token(holder, error))
         return NULL;
     if (!holder->refused)
         return holder;
@@ -348,7 +348,7 @@ const char *const *slurm_tokens_headers(struct slurm_tokens *tokens, const char 
         return NULL;
     }
     struct holder *holder = find_holder(tokens, user);
-    if (refresh(holder, error))
+    if (refresh_token(holder, error))
         return NULL;
     if (!*user)
         user = holder->claims.user;

@@ -32,8 +32,8 @@ static bool is_better(int number, int than)
     return than > SLURM_API_NEWEST || number > than;
 }
 
-static void choose(const struct value *paths, const char *prefix, const char *suffix, int wanted,
-                   int *chosen)
+static void choose_number(const struct value *paths, const char *prefix, const char *suffix,
+                          int wanted, int *chosen)
 {
     for (size_t i = 0; paths && paths->kind == VALUE_OBJECT && i < paths->object.count; i++) {
         int number = version_in(paths->object.members[i].key, prefix, suffix);
@@ -65,7 +65,7 @@ int slurm_version_choose(const struct value *document, int wanted, struct slurm_
 {
     const struct value *paths = value_get(document, "paths");
     *version = (struct slurm_version){0};
-    choose(paths, "/slurm/v0.0.", "/job/submit", wanted, &version->api);
+    choose_number(paths, "/slurm/v0.0.", "/job/submit", wanted, &version->api);
     if (!version->api && wanted)
         return error_set(error,
                          "slurmrestd does not serve v0.0.%d of its interface, which slurm.api "
@@ -76,9 +76,9 @@ int slurm_version_choose(const struct value *document, int wanted, struct slurm_
                          "slurmrestd serves no version of its interface from v0.0.%d on: start "
                          "it with the plugin loaded, such as -s openapi/v0.0.38",
                          SLURM_API_OLDEST);
-    choose(paths, "/slurmdb/v0.0.", "/jobs", version->api, &version->database);
+    choose_number(paths, "/slurmdb/v0.0.", "/jobs", version->api, &version->database);
     if (!version->database)
-        choose(paths, "/slurmdb/v0.0.", "/jobs/", version->api, &version->database);
+        choose_number(paths, "/slurmdb/v0.0.", "/jobs/", version->api, &version->database);
     version->release = release_of(document);
     return 0;
 }

@@ -167,7 +167,7 @@ static void say_published(const struct stage *stage, const struct acceptance *it
     sys.close(job);
 }
 
-static void publish(struct acceptor *acceptor, struct acceptance *item)
+static void publish_job(struct acceptor *acceptor, struct acceptance *item)
 {
     struct error error;
     item->doubtful = false;
@@ -184,7 +184,7 @@ static void publish(struct acceptor *acceptor, struct acceptance *item)
     }
 }
 
-static void dispose(struct acceptor *acceptor, struct acceptance *item, bool *done)
+static void dispose_claim(struct acceptor *acceptor, struct acceptance *item, bool *done)
 {
     struct error error;
     struct job_place place = {.state = item->state};
@@ -248,7 +248,7 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
     }
     for (size_t i = 0; i < count; i++) {
         look_once_more(acceptor, &acceptor->items[i]);
-        publish(acceptor, &acceptor->items[i]);
+        publish_job(acceptor, &acceptor->items[i]);
         if (acceptor->items[i].fate == ACCEPT_JOB)
             published[acceptor->items[i].state] = true;
     }
@@ -260,7 +260,7 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
     for (size_t i = 0; i < count; i++)
         claims[i]->suspect = result != 0 || acceptor->items[i].doubtful;
     for (size_t i = 0; i < count && !result; i++)
-        dispose(acceptor, &acceptor->items[i], &done[i]);
+        dispose_claim(acceptor, &acceptor->items[i], &done[i]);
     arena_reset(acceptor->arena);
     return result;
 }

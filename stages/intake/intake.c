@@ -110,7 +110,7 @@ static void count_blamed(struct intake *intake)
     guard_leave(guard);
 }
 
-static bool holds(const struct intake *intake, const struct claim *claim)
+static bool holds_claim(const struct intake *intake, const struct claim *claim)
 {
     for (size_t i = 0; i < intake->claim_count; i++)
         if (strcmp(intake->claims[i]->token, claim->token) == 0)
@@ -125,7 +125,7 @@ static int recover_claim(void *context, const char *name, unsigned char type)
     (void)type;
     if (intake->claim_count == MOST_CLAIMS)
         return 1; /* the rest is found when these are done */
-    if (claim_parse(&claim, name) && !holds(intake, &claim)) {
+    if (claim_parse(&claim, name) && !holds_claim(intake, &claim)) {
         claim.suspect = true;
         claim.owner = (uid_t)-1;
         if (strcmp(claim.token, intake->blamed) == 0)
@@ -139,7 +139,7 @@ static int recover_claim(void *context, const char *name, unsigned char type)
 
 /* What a crash left: unpublished jobs are dropped, since their claims are still there to be made
  * into jobs again; and claims whose jobs were published are only removed. */
-static int recover(struct intake *intake, struct error *error)
+static int recover_claims(struct intake *intake, struct error *error)
 {
     struct spool *spool = &intake->stage.spool;
     count_blamed(intake);
@@ -474,7 +474,7 @@ static struct stage *intake_open(const char *directory, struct error *error)
     if (!intake->repository)
         goto fail;
     intake->acceptor = accept_new(stage, intake->repository);
-    if (recover(intake, error))
+    if (recover_claims(intake, error))
         goto fail;
     intake->arrivals = arrivals_open(stage->spool.incoming, "incoming", &settings, error);
     if (intake->arrivals)

@@ -67,7 +67,7 @@ void backfill_free(struct backfill *backfill)
 
 /* ---- amounts ---- */
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t smaller_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -91,19 +91,20 @@ static int gpus_for(const struct backfill *backfill, const struct stock *stock,
 {
     size_t type = type_of(backfill, demand);
     if (type < backfill->type_count)
-        return (int)least(stock->gpus, stock->of_type[type]);
+        return (int)smaller_of(stock->gpus, stock->of_type[type]);
     bool unknown = demand->gpu_type[0] && type > 0 && type < MOST_GPU_TYPES;
     return unknown ? 0 : stock->gpus;
 }
 
-static bool fits(const struct backfill *backfill, const struct demand *demand,
-                 const struct stock *stock)
+static bool stock_has(const struct backfill *backfill, const struct demand *demand,
+                      const struct stock *stock)
 {
     return demand->cpus <= stock->cpus && demand->memory <= stock->memory &&
            (demand->gpus == 0 || demand->gpus <= gpus_for(backfill, stock, demand));
 }
 
-static void take(const struct backfill *backfill, struct stock *stock, const struct demand *demand)
+static void take_demand(const struct backfill *backfill, struct stock *stock,
+                        const struct demand *demand)
 {
     size_t type = type_of(backfill, demand);
     stock->cpus -= demand->cpus;
@@ -114,25 +115,28 @@ static void take(const struct backfill *backfill, struct stock *stock, const str
 }
 
 /* It comes back, on a machine that has so much in all. */
-static void give(const struct backfill *backfill, struct stock *stock, const struct demand *demand)
+static void give_back(const struct backfill *backfill, struct stock *stock,
+                      const struct demand *demand)
 {
     const struct stock *all = &backfill->all;
     size_t type = type_of(backfill, demand);
-    stock->cpus = least(stock->cpus + demand->cpus, all->cpus);
-    stock->memory = least(stock->memory + demand->memory, all->memory);
-    stock->gpus = (int)least(stock->gpus + demand->gpus, all->gpus);
+    stock->cpus = smaller_of(stock->cpus + demand->cpus, all->cpus);
+    stock->memory = smaller_of(stock->memory + demand->memory, all->memory);
+    stock->gpus = (int)smaller_of(stock->gpus + demand->gpus, all->gpus);
     if (type < backfill->type_count)
-        stock->of_type[type] = (int)least(stock->of_type[type] + demand->gpus, all->of_type[type]);
+        stock->of_type[type] =
+            (int)smaller_of(stock->of_type[type] + demand->gpus, all->of_type[type]);
 }
 
 /* Take it as far as it is there. */
-static void keep(const struct backfill *backfill, struct stock *stock, const struct demand *demand)
+static void take_what_there_is(const struct backfill *backfill, struct stock *stock,
+                               const struct demand *demand)
 {
     struct demand there = *demand;
-    there.cpus = least(demand->cpus, not_negative(stock->cpus));
-    there.memory = least(demand->memory, not_negative(stock->memory));
-    there.gpus = (int)least(demand->gpus, not_negative(gpus_for(backfill, stock, demand)));
-    take(backfill, stock, &there);
+    there.cpus = smaller_of(demand->cpus, not_negative(stock->cpus));
+    there.memory = smaller_of(demand->memory, not_negative(stock->memory));
+    there.gpus = (int)smaller_of(demand->gpus, not_negative(gpus_for(backfill, stock, demand)));
+    take_demand(backfill, stock, &there);
 }
 
 /* ---- what is free ---- */
@@ -163,13 +167,13 @@ int backfill_refresh(struct backfill *backfill, struct error *error)
 void backfill_hold(struct backfill *backfill, const struct demand *demand, bool taken)
 {
     if (!taken)
-        keep(backfill, &backfill->free, demand);
-    keep(backfill, &backfill->all, demand);
+        take_what_there_is(backfill, &backfill->free, demand);
+    take_what_there_is(backfill, &backfill->all, demand);
 }
 
 bool backfill_fits_ever(const struct backfill *backfill, const struct demand *demand)
 {
-    return !backfill->told || fits(backfill, demand, &backfill->all);
+    return !backfill->told || stock_has(backfill, demand, &backfill->all);
 }
 
 /* The sentence about what is short. */
@@ -199,11 +203,11 @@ int backfill_take(struct backfill *backfill, const struct demand *demand, struct
 {
     if (!backfill->told)
         return 0;
-    if (!fits(backfill, demand, &backfill->free)) {
+    if (!stock_has(backfill, demand, &backfill->free)) {
         tell_short(backfill, demand, error);
         return -1;
     }
-    take(backfill, &backfill->free, demand);
+    take_demand(backfill, &backfill->free, demand);
     return 0;
 }
 
@@ -224,7 +228,7 @@ static double predict_seconds(struct backfill *backfill, const struct job_record
     return start_up + predict_seconds_left(&answer, past_plan_size(record, record->size), late);
 }
 
-static int64_t after(int64_t time, double seconds)
+static int64_t time_after(int64_t time, double seconds)
 {
     const double longest = 100.0 * 365 * 86400; /* a prediction may be without end */
     return seconds < longest ? time + (int64_t)(seconds * 1000) : NEVER;
@@ -260,9 +264,9 @@ static int64_t find_end(struct backfill *backfill, int job, const struct job_rec
     if (!start)
         start = now;
     if (seconds >= 0)
-        end = after(measured ? now : start, seconds);
+        end = time_after(measured ? now : start, seconds);
     if (record->time_limit)
-        end = least(end, start + record->time_limit);
+        end = smaller_of(end, start + record->time_limit);
     return end < now ? now : end;
 }
 
@@ -325,18 +329,18 @@ void backfill_reserve(struct backfill *backfill, const struct demand *demand)
     for (size_t i = 0; i < backfill->count && backfill->turn == NEVER; i++) {
         if (backfill->running[i].end == NEVER)
             break;
-        give(backfill, &buffer, &backfill->running[i].held);
-        if (fits(backfill, demand, &buffer))
+        give_back(backfill, &buffer, &backfill->running[i].held);
+        if (stock_has(backfill, demand, &buffer))
             backfill->turn = backfill->running[i].end;
     }
     backfill->beside = backfill->turn == NEVER ? backfill->free : buffer;
-    keep(backfill, &backfill->beside, demand);
+    take_what_there_is(backfill, &backfill->beside, demand);
 }
 
 bool backfill_may_pass(const struct backfill *backfill, const struct demand *demand)
 {
-    return fits(backfill, demand, &backfill->free) &&
-           (backfill->turn != NEVER || fits(backfill, demand, &backfill->beside));
+    return stock_has(backfill, demand, &backfill->free) &&
+           (backfill->turn != NEVER || stock_has(backfill, demand, &backfill->beside));
 }
 
 bool backfill_is_shut(const struct backfill *backfill)
@@ -350,14 +354,14 @@ bool backfill_pass(struct backfill *backfill, const struct job_record *record,
 {
     if (!backfill_may_pass(backfill, demand))
         return false;
-    if (!fits(backfill, demand, &backfill->beside)) {
+    if (!stock_has(backfill, demand, &backfill->beside)) {
         double seconds = record->time_limit ? (double)record->time_limit / 1000
                                             : predict_seconds(backfill, record, NULL, false, true);
-        if (seconds < 0 || after(clock_now() + UNTIL_SEEN, seconds) > backfill->turn)
+        if (seconds < 0 || time_after(clock_now() + UNTIL_SEEN, seconds) > backfill->turn)
             return false;
     } else {
-        take(backfill, &backfill->beside, demand);
+        take_demand(backfill, &backfill->beside, demand);
     }
-    take(backfill, &backfill->free, demand);
+    take_demand(backfill, &backfill->free, demand);
     return true;
 }

@@ -123,7 +123,7 @@ static void add_line(struct arena *arena, struct plan_file *lines, const struct 
         line->used += pool->jobs[i]->plan.size;
 }
 
-static void forecast(struct cached_job *job, const struct forecast_terms *terms)
+static void forecast_guarded(struct cached_job *job, const struct forecast_terms *terms)
 {
     struct guard_before before;
     if (!guard_look(guard_own(), job_cache_id(job), &before))
@@ -145,7 +145,7 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
     for (size_t i = 0; i < pools.count; i++) {
         make_keys(&pools.items[i]);
         for (size_t k = 0; k < pools.items[i].count; k++)
-            forecast(pools.items[i].jobs[k], &terms);
+            forecast_guarded(pools.items[i].jobs[k], &terms);
     }
     planning_first_keep(planning);
     for (size_t i = 0; i < pools.count; i++) {

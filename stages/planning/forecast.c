@@ -40,7 +40,7 @@ static bool is_running(const struct cached_job *job)
            job->progress->attempt == job->record.attempt;
 }
 
-static double bounded(double value, double otherwise)
+static double bounded_or(double value, double otherwise)
 {
     return isfinite(value) && value >= 0 ? fmin(value, LONGEST) : otherwise;
 }
@@ -60,8 +60,8 @@ static void predict_again(struct cached_job *job, const struct forecast_terms *t
     job->live = prediction.live;
     job->left_late = fmin(prediction.left_late, longest);
     job->left = fmin(prediction.left, job->left_late);
-    job->start_up = bounded(prediction.start_up, 0);
-    job->restart = bounded(is_in_place(job) ? prediction.resize : prediction.restart, 0);
+    job->start_up = bounded_or(prediction.start_up, 0);
+    job->restart = bounded_or(is_in_place(job) ? prediction.resize : prediction.restart, 0);
     job->predicted_of = runs_generation(terms->runs);
 }
 

@@ -30,7 +30,7 @@ struct job_cache *job_cache_new(const struct spool *spool)
     return job_cache;
 }
 
-static void forget(struct cached_job *job)
+static void forget_facts(struct cached_job *job)
 {
     free(job->words);
     free(job->progress);
@@ -47,7 +47,7 @@ void job_cache_free(struct job_cache *job_cache)
     if (!job_cache)
         return;
     for (struct cached_job *job = job_cache_first(job_cache); job; job = job_cache_after(job))
-        forget(job);
+        forget_facts(job);
     names_free(job_cache->jobs);
     arena_free(job_cache->arena);
     free(job_cache);
@@ -90,7 +90,7 @@ bool job_cache_wants_plan(const struct cached_job *job)
     return job->readable && job_cache_record_wants_plan(&job->record);
 }
 
-static int64_t scale(int64_t amount, int64_t size, int64_t of)
+static int64_t scale_amount(int64_t amount, int64_t size, int64_t of)
 {
     return of > 0 ? (int64_t)((double)amount * (double)size / (double)of + 0.5) : amount;
 }
@@ -109,9 +109,9 @@ struct need job_cache_need(const struct cached_job *job, int64_t size)
     case SIZE_FIXED:
         break;
     case SIZE_TASKS:
-        need.cpus = scale(need.cpus, size, record->size);
-        need.memory = scale(need.memory, size, record->size);
-        need.gpus = (int)scale(need.gpus, size, record->size);
+        need.cpus = scale_amount(need.cpus, size, record->size);
+        need.memory = scale_amount(need.memory, size, record->size);
+        need.gpus = (int)scale_amount(need.gpus, size, record->size);
         break;
     case SIZE_GPUS:
         need.gpus = (int)size;
@@ -236,7 +236,7 @@ static void read_progress(struct cached_job *job, int directory)
 static void read_job(struct job_cache *job_cache, struct cached_job *job, int directory)
 {
     struct job_record record;
-    forget(job);
+    forget_facts(job);
     job->asked = is_there(directory, "kill") || is_there(directory, "hold");
     job->resizing = job->state == STATE_SUBMITTED && resize_is_there(directory);
     job->readable = record_read(directory, job_cache->arena, &record, NULL) == 0 &&
@@ -299,7 +299,7 @@ int job_cache_refresh(struct job_cache *job_cache, struct error *error)
         next = job_cache_after(job);
         if (job->seen)
             continue;
-        forget(job);
+        forget_facts(job);
         names_remove(job_cache->jobs, job);
     }
     return 0;

@@ -70,7 +70,7 @@ static bool is_to_be_rendered(const struct cached_job *job)
 /* Render the jobs again that are to have another size.  One that was not done goes as it is, if there is
  * room for that.  Nothing else is done meanwhile, so only so many are: the others (NULL) wait for the
  * next plan, which is made at once. */
-static void rerender(struct planning *planning, struct cached_job **due, size_t count)
+static void rerender_due(struct planning *planning, struct cached_job **due, size_t count)
 {
     struct rerender jobs[MOST_RENDERED];
     struct cached_job *rendered[MOST_RENDERED];
@@ -131,7 +131,7 @@ void planning_order(struct planning *planning)
             due[count++] = planning->order[i];
     planning->growable = left;
     list_wanted(planning);
-    rerender(planning, due, count);
+    rerender_due(planning, due, count);
     planning->handing = memory_allocate((count + 1) * sizeof(*planning->handing));
     for (size_t i = 0; i < count; i++)
         if (due[i] && (!job_cache_takes_part(due[i]) || due[i]->next > 0))

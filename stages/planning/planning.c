@@ -158,7 +158,7 @@ static void take_waiting(struct planning *planning)
             pools_hold(&planning->left, job, job->size);
 }
 
-static void make(struct planning *planning)
+static void make_plan(struct planning *planning)
 {
     struct arena *arena = arena_new();
     struct plan_file lines = {.time = planning->now};
@@ -235,7 +235,7 @@ bool planning_make(struct planning *planning, bool answers)
         ask_capacity(planning);
     if (planning->on) {
         guard_enter(guard_own(), THE_PLAN, 0);
-        make(planning);
+        make_plan(planning);
         guard_leave(guard_own());
         guard_passed(guard_own(), THE_PLAN);
     } else {

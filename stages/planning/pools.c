@@ -46,7 +46,7 @@ static size_t find_pool(struct pools *pools, bool gpus, const char *type)
     return pools->count++;
 }
 
-static int before(const void *a, const void *b)
+static int compare_pools(const void *a, const void *b)
 {
     const struct pool *first = a, *second = b;
     if (first->gpus != second->gpus)
@@ -74,7 +74,7 @@ void pools_sort(struct pools *pools, struct job_cache *job_cache, const struct c
         if (takes_part(job))
             pool_of(pools, job, capacity);
     if (pools->count)
-        qsort(pools->items, pools->count, sizeof(*pools->items), before);
+        qsort(pools->items, pools->count, sizeof(*pools->items), compare_pools);
     for (struct cached_job *job = job_cache_first(job_cache); job; job = job_cache_after(job)) {
         if (!takes_part(job))
             continue;
@@ -120,7 +120,7 @@ static struct need need_beyond(const struct cached_job *job)
     return need;
 }
 
-static void hold(struct capacity *left, const struct cached_job *job, struct need need)
+static void hold_need(struct capacity *left, const struct cached_job *job, struct need need)
 {
     struct gpu_capacity *type = type_of(left, job);
     left->cpus_free -= need.cpus < left->cpus_free ? need.cpus : left->cpus_free;
@@ -134,10 +134,10 @@ void pool_take(const struct pool *pool, struct capacity *left)
 {
     for (size_t i = 0; i < pool->count; i++)
         if (pool->jobs[i]->next > 0)
-            hold(left, pool->jobs[i], need_beyond(pool->jobs[i]));
+            hold_need(left, pool->jobs[i], need_beyond(pool->jobs[i]));
 }
 
-static bool fits(const struct capacity *left, const struct cached_job *job, struct need need)
+static bool need_fits(const struct capacity *left, const struct cached_job *job, struct need need)
 {
     const struct gpu_capacity *type = find_type(left, job->record.gpu_type);
     return need.cpus <= left->cpus_free && need.memory <= left->memory_free &&
@@ -146,21 +146,21 @@ static bool fits(const struct capacity *left, const struct cached_job *job, stru
 
 bool pools_have(const struct capacity *left, const struct cached_job *job, int64_t size)
 {
-    return fits(left, job, job_cache_need(job, size));
+    return need_fits(left, job, job_cache_need(job, size));
 }
 
 bool pools_take_growth(struct capacity *left, const struct cached_job *job)
 {
     struct need need = need_beyond(job);
-    if (!fits(left, job, need))
+    if (!need_fits(left, job, need))
         return false;
-    hold(left, job, need);
+    hold_need(left, job, need);
     return true;
 }
 
 void pools_hold(struct capacity *left, const struct cached_job *job, int64_t size)
 {
-    hold(left, job, job_cache_need(job, size));
+    hold_need(left, job, job_cache_need(job, size));
 }
 
 void pools_hold_beside(struct capacity *left, const struct cached_job *job, int64_t size)
@@ -170,7 +170,7 @@ void pools_hold_beside(struct capacity *left, const struct cached_job *job, int6
         need.gpus = 0;
     else
         need.cpus = 0;
-    hold(left, job, need);
+    hold_need(left, job, need);
 }
 
 bool pools_have_ever(const struct capacity *capacity, const struct cached_job *job, int64_t size)

@@ -140,7 +140,7 @@ static size_t write_all(struct planning *planning, const bool *needed, bool *run
     return written;
 }
 
-static void ring(const struct planning *planning, const bool *rung)
+static void notify_jobs(const struct planning *planning, const bool *rung)
 {
     for (size_t i = 0; i < planning->order_count; i++) {
         struct job_place place = {.state = STATE_SUBMITTED};
@@ -248,7 +248,7 @@ void planning_publish(struct planning *planning, struct arena *arena, struct pla
     if (write_all(planning, mark_needed(arena, planning, lines), rung)) {
         if (spool_sync(&stage->spool, &error))
             log_warn("%s", error.text);
-        ring(planning, rung);
+        notify_jobs(planning, rung);
     }
     lines->jobs = arena_allocate(arena, (planning->order_count + 1) * sizeof(*lines->jobs));
     for (size_t i = 0; i < planning->order_count; i++)

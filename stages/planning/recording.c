@@ -15,7 +15,7 @@ static int open_plans(int directory)
 }
 
 /* A plan that a crash, or a full disk, has cut short is taken away: what follows can be read. */
-static int append(int directory, struct text plan, struct error *error)
+static int append_plan(int directory, struct text plan, struct error *error)
 {
     struct stat status;
     int file = open_plans(directory);
@@ -52,7 +52,7 @@ void recording_append(struct stage *stage, struct text plan)
         sys.openat(spool->root, "history", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (directory < 0)
         log_warn("history/ could not be opened; the plan is not recorded");
-    else if (append(directory, plan, &error))
+    else if (append_plan(directory, plan, &error))
         log_warn("%s; the plan is not recorded", error.text);
     if (directory >= 0)
         sys.close(directory);

@@ -9,7 +9,7 @@
 
 enum leaning { LEANS_NOT, LEANS_TO_GROW, LEANS_TO_SHRINK, LEANS_TO_STOP };
 
-static enum leaning lean(const struct cached_job *job)
+static enum leaning leaning_of(const struct cached_job *job)
 {
     return job->next == 0          ? LEANS_TO_STOP
            : job->next > job->size ? LEANS_TO_GROW
@@ -40,8 +40,8 @@ static const char *say_sizes(const struct cached_job *job, char buffer[static SI
     return buffer;
 }
 
-static void explain(const struct cached_job *job, enum leaning leaning, int64_t now,
-                    struct resize_request *request)
+static void explain_change(const struct cached_job *job, enum leaning leaning, int64_t now,
+                           struct resize_request *request)
 {
     char sizes[SIZES_TEXT_SIZE], finish[CLOCK_TEXT_SIZE], deadline[CLOCK_TEXT_SIZE];
     bool timed = job->record.deadline && !forecast_is_trial(job);
@@ -70,7 +70,7 @@ static void explain(const struct cached_job *job, enum leaning leaning, int64_t 
 bool resize_request_for(struct cached_job *job, int64_t now, int64_t elapsed, int64_t tick,
                         struct resize_request *request)
 {
-    enum leaning leaning = job->plan.kept ? LEANS_NOT : lean(job);
+    enum leaning leaning = job->plan.kept ? LEANS_NOT : leaning_of(job);
     if ((int)leaning != job->leaning) {
         job->leaning = (int)leaning;
         job->leaned = elapsed;
@@ -83,6 +83,6 @@ bool resize_request_for(struct cached_job *job, int64_t now, int64_t elapsed, in
         return false;
     *request = (struct resize_request){
         .generation = job->record.resizes + 1, .from = job->size, .to = job->next, .when = now};
-    explain(job, leaning, now, request);
+    explain_change(job, leaning, now, request);
     return true;
 }

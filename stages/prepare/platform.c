@@ -63,7 +63,7 @@ static struct text without_slash(struct text text)
 
 /* The location with the platform's variables replaced: the file system's only the first time, and
  * only where the site gives one. */
-static struct text expand(struct resolving *work, struct text location)
+static struct text expand_location(struct resolving *work, struct text location)
 {
     static const char file_system[] = "$PAI_DEFAULT_FS_URI";
     struct text uri = without_slash(value_get_text(work->map, "default_fs"));
@@ -113,7 +113,7 @@ static const struct value *find_place(struct resolving *work, struct text locati
     size_t longest = 0;
     for (size_t i = 0; paths && paths->kind == VALUE_LIST && i < paths->list.count; i++) {
         const struct value *place = paths->list.items[i];
-        struct text prefix = without_slash(expand(work, value_get_text(place, "prefix")));
+        struct text prefix = without_slash(expand_location(work, value_get_text(place, "prefix")));
         if (!value_get_text(place, "path").length || !lies_below(location, prefix) ||
             (best && prefix.length <= longest))
             continue;
@@ -157,7 +157,7 @@ static int resolve_directory(struct resolving *work, const char *field, struct t
     struct error_quote_buffer buffer;
     if (!location.length)
         return 0;
-    *seen = expand(work, location);
+    *seen = expand_location(work, location);
     *path = map_location(work, *seen, &why);
     if (path->length)
         return 0;
@@ -195,7 +195,7 @@ static int resolve_directories(struct resolving *work)
 
 /* Queues and kinds of GPUs */
 
-static bool lists(const struct value *list, struct text name)
+static bool list_names(const struct value *list, struct text name)
 {
     for (size_t i = 0; list && list->kind == VALUE_LIST && i < list->list.count; i++)
         if (list->list.items[i]->kind == VALUE_STRING &&
@@ -227,7 +227,7 @@ static int resolve_queue(struct resolving *work)
     if (!cluster.length || text_is(cluster, "default"))
         return 0;
     const char *name = error_quote(&buffer, cluster.data, cluster.length);
-    if (lists(queues, cluster))
+    if (list_names(queues, cluster))
         work->job->queue = cluster;
     else if (is_empty(map))
         request_notes_add(work->arena, work->notes, work->words->cluster,
@@ -296,7 +296,7 @@ static void resolve_credentials(struct resolving *work)
     const struct value *map = value_get(work->map, "auth_files");
     const struct member *member = value_member(map, file);
     if (!member)
-        member = value_member(map, expand(work, file));
+        member = value_member(map, expand_location(work, file));
     if (member && member->value->kind == VALUE_STRING) {
         struct text *secrets = arena_allocate(work->arena, sizeof(*secrets));
         secrets[0] = member->value->string;

@@ -110,7 +110,7 @@ static int set_aside(struct reread *reread, int job, int stops, struct error *er
 }
 
 /* The process ended over this job. */
-static void blame(struct reread *reread, const struct requeue_action *action, const char *end)
+static void blame_job(struct reread *reread, const struct requeue_action *action, const char *end)
 {
     struct spool *spool = &reread->stage->spool;
     struct job_place place = {.state = action->from};
@@ -147,7 +147,7 @@ static void blame(struct reread *reread, const struct requeue_action *action, co
     sys.close(job);
 }
 
-static size_t position(const struct reread *reread, const char *id, size_t first)
+static size_t find_action(const struct reread *reread, const char *id, size_t first)
 {
     while (first < reread->count && strcmp(reread->actions[first].id, id) != 0)
         first++;
@@ -177,9 +177,9 @@ int reread_jobs(struct reread *reread, struct error *error)
             result = error_set(error, "the process that reads requests again was ended by %s",
                                guard_end(status, end));
         } else {
-            first = position(reread, guard->name, first);
+            first = find_action(reread, guard->name, first);
             if (first < reread->count)
-                blame(reread, &reread->actions[first], guard_end(status, end));
+                blame_job(reread, &reread->actions[first], guard_end(status, end));
             first++;
             guard_leave(guard);
         }

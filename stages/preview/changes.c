@@ -10,8 +10,8 @@ struct comparison {
     int depth;
 };
 
-static void note(struct comparison *comparison, const struct value *before,
-                 const struct value *after)
+static void note_change(struct comparison *comparison, const struct value *before,
+                        const struct value *after)
 {
     struct changes *changes = comparison->changes;
     struct text path = buffer_text(&comparison->path);
@@ -31,8 +31,8 @@ static void note(struct comparison *comparison, const struct value *before,
     };
 }
 
-static void compare(struct comparison *comparison, const struct value *before,
-                    const struct value *after);
+static void compare_values(struct comparison *comparison, const struct value *before,
+                           const struct value *after);
 
 static void compare_below(struct comparison *comparison, struct text step,
                           const struct value *before, const struct value *after)
@@ -42,7 +42,7 @@ static void compare_below(struct comparison *comparison, struct text step,
     if (length && !text_is(step, "[]"))
         buffer_add_byte(&comparison->path, '.');
     buffer_add_string(&comparison->path, error_quote(&buffer, step.data, step.length));
-    compare(comparison, before, after);
+    compare_values(comparison, before, after);
     comparison->path.length = length;
 }
 
@@ -79,18 +79,18 @@ static void compare_lists(struct comparison *comparison, const struct value *bef
                       i < after_end ? after->list.items[i] : NULL);
 }
 
-static void compare(struct comparison *comparison, const struct value *before,
-                    const struct value *after)
+static void compare_values(struct comparison *comparison, const struct value *before,
+                           const struct value *after)
 {
     bool deep = comparison->depth++ >= CHANGES_DEEPEST;
     if (!before || !after || before->kind != after->kind)
-        note(comparison, before, after);
+        note_change(comparison, before, after);
     else if (before->kind == VALUE_OBJECT && !deep)
         compare_objects(comparison, before, after);
     else if (before->kind == VALUE_LIST && !deep)
         compare_lists(comparison, before, after);
     else if (!value_equal(before, after))
-        note(comparison, before, after);
+        note_change(comparison, before, after);
     comparison->depth--;
 }
 
@@ -100,6 +100,6 @@ void changes_find(struct arena *arena, const struct value *before, const struct 
     struct comparison comparison = {.arena = arena, .changes = changes};
     changes->count = 0;
     changes->more = false;
-    compare(&comparison, before, after);
+    compare_values(&comparison, before, after);
     buffer_free(&comparison.path);
 }

@@ -30,7 +30,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Newest first, each once, and no more than are wanted. */
-static void tidy(struct collection *collection)
+static void sort_places(struct collection *collection)
 {
     size_t kept = 0;
     if (collection->count)
@@ -45,7 +45,7 @@ static void tidy(struct collection *collection)
     collection->count = kept < collection->most ? kept : collection->most;
 }
 
-static int collect(void *context, const char *name, unsigned char type)
+static int collect_job(void *context, const char *name, unsigned char type)
 {
     struct collection *collection = context;
     (void)type;
@@ -53,7 +53,7 @@ static int collect(void *context, const char *name, unsigned char type)
         (collection->state == STATE_FAILED && id_time(text_of(name)) < collection->since))
         return 0;
     if (collection->count == collection->capacity) {
-        tidy(collection);
+        sort_places(collection);
         if (2 * collection->count > collection->capacity || !collection->capacity) {
             collection->capacity = collection->capacity ? collection->capacity * 2 : 1024;
             collection->places = memory_resize(collection->places,
@@ -75,7 +75,7 @@ static int collect_day(const struct spool *spool, struct collection *collection,
     if (directory < 0)
         return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
     collection->date = date;
-    int result = directory_walk(directory, collect, collection);
+    int result = directory_walk(directory, collect_job, collection);
     sys.close(directory);
     return result;
 }
@@ -91,14 +91,14 @@ static int collect_all(const struct preview_request *request, struct collection 
                             .date = ""};
     for (int i = 0; i < STATE_DONE; i++) {
         collection->state = (enum state)i;
-        if (directory_walk(spool->states[i], collect, collection))
+        if (directory_walk(spool->states[i], collect_job, collection))
             return error_errno(error, "%s/ could not be read", spool_state_name((enum state)i));
     }
     collection->state = STATE_DONE;
     for (int64_t i = 0; i <= request->days; i++)
         if (collect_day(spool, collection, clock_date(request->now - i * CLOCK_DAY, date)))
             return error_errno(error, "done/%s could not be read", date);
-    tidy(collection);
+    sort_places(collection);
     return 0;
 }
 
@@ -147,7 +147,7 @@ static struct text show_value(const struct planner *planner, const struct value 
 
 /* Groups */
 
-static struct text keep(const struct planner *planner, struct text text)
+static struct text keep_text(const struct planner *planner, struct text text)
 {
     return arena_text(planner->preview->arena, text.data ? text.data : "", text.length);
 }
@@ -168,7 +168,7 @@ static struct preview_group *count_in(const struct planner *planner, enum previe
     }
     if (group == end) {
         preview->groups_count++;
-        *group = (struct preview_group){.kind = kind, .key = keep(planner, key)};
+        *group = (struct preview_group){.kind = kind, .key = keep_text(planner, key)};
     }
     if (group->count < PREVIEW_EXAMPLES)
         memcpy(group->examples[group->count], id, strlen(id) + 1);
@@ -216,16 +216,16 @@ static struct text change_key(struct arena *arena, const struct job_record *befo
     return text;
 }
 
-static void describe(const struct planner *planner, struct preview_group *group,
-                     const struct job_record *before, const struct job_record *after, bool image,
-                     const struct changes *changes)
+static void describe_group(const struct planner *planner, struct preview_group *group,
+                           const struct job_record *before, const struct job_record *after,
+                           bool image, const struct changes *changes)
 {
     struct preview *preview = planner->preview;
-    group->template_before = keep(planner, before->template_path);
-    group->template = keep(planner, after->template_path);
+    group->template_before = keep_text(planner, before->template_path);
+    group->template = keep_text(planner, after->template_path);
     if (image) {
-        group->image_before = keep(planner, before->image);
-        group->image = keep(planner, after->image);
+        group->image_before = keep_text(planner, before->image);
+        group->image = keep_text(planner, after->image);
     }
     group->fields = arena_allocate(preview->arena, (changes->count + 1) * sizeof(*group->fields));
     group->fields_count = changes->count;
@@ -236,7 +236,7 @@ static void describe(const struct planner *planner, struct preview_group *group,
         struct text new_value = show_value(planner, change->after);
         bool shown = (!change->before || old_value.length) && (!change->after || new_value.length);
         group->fields[i] = (struct preview_field){
-            .path = keep(planner, change->path),
+            .path = keep_text(planner, change->path),
             .was_there = change->before,
             .is_there = change->after,
             .before = shown ? old_value : TEXT(""),
@@ -257,7 +257,7 @@ static void count_change(const struct planner *planner, const struct replay_rend
     struct text key = change_key(planner->job, old_facts, new_facts, image, &changes);
     struct preview_group *group = count_in(planner, PREVIEW_CHANGED, key, id);
     if (group && group->count == 1)
-        describe(planner, group, old_facts, new_facts, image, &changes);
+        describe_group(planner, group, old_facts, new_facts, image, &changes);
 }
 
 /* Looking */

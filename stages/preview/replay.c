@@ -5,8 +5,8 @@
 
 #include "base/system.h"
 
-static enum replay_found trouble(const struct spool *spool, const struct job_place *place,
-                                 struct error *error)
+static enum replay_found judge_unreadable(const struct spool *spool, const struct job_place *place,
+                                          struct error *error)
 {
     int reason = errno;
     char buffer[PLACE_TEXT_SIZE];
@@ -36,14 +36,14 @@ static enum replay_found read_open(const struct spool *spool, int job, struct ar
     const struct job_place *place = &replay->place;
     struct buffer request = {0};
     if (record_read(job, arena, record, error))
-        return trouble(spool, place, error);
+        return judge_unreadable(spool, place, error);
     if (!text_is(record->id, place->id)) {
         struct error_quote_buffer buffer;
         error_set(
             error, "job.yaml is that of %s: the directory was renamed or copied",
             error_quote(&buffer, record->id.length ? record->id.data : "", record->id.length));
         errno = EBADMSG;
-        return trouble(spool, place, error);
+        return judge_unreadable(spool, place, error);
     }
     if (!record->request_file.length) {
         error_set(error, "%s was not made from a job file", place->id);
@@ -60,7 +60,7 @@ static enum replay_found read_open(const struct spool *spool, int job, struct ar
     if (!result)
         replay->request = arena_text(arena, request.data ? request.data : "", request.length);
     buffer_free(&request);
-    return result ? trouble(spool, place, error) : REPLAY_READ;
+    return result ? judge_unreadable(spool, place, error) : REPLAY_READ;
 }
 
 enum replay_found preview_replay_read(const struct spool *spool, const struct job_place *place,
@@ -71,7 +71,7 @@ enum replay_found preview_replay_read(const struct spool *spool, const struct jo
     int job = job_open(spool, place);
     if (job < 0) {
         error_errno(error, "the job could not be opened");
-        return trouble(spool, place, error);
+        return judge_unreadable(spool, place, error);
     }
     enum replay_found found = read_open(spool, job, arena, replay, error);
     sys.close(job);

@@ -42,7 +42,7 @@ static void ask_for_name(struct questions *questions, struct held *held,
 }
 
 /* What can be an id, and is one of this spool, is one; anything else is a name. */
-static void ask(struct held_jobs *jobs, struct questions *questions, struct held *held)
+static void ask_about_names(struct held_jobs *jobs, struct questions *questions, struct held *held)
 {
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
@@ -83,7 +83,7 @@ int held_names_find(struct held_jobs *jobs, struct error *error)
     int result = 0;
     for (size_t i = 0; i < jobs->count; i++)
         if (held_pass_waits_for_jobs(jobs->by_age[i]))
-            ask(jobs, &questions, jobs->by_age[i]);
+            ask_about_names(jobs, &questions, jobs->by_age[i]);
     if (questions.count)
         result =
             named_jobs_find(jobs->spool, questions.named, questions.count, questions.since, error);

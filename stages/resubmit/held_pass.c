@@ -57,7 +57,7 @@ bool held_pass_waits_for_jobs(const struct held *held)
     return held->readable && held->decision == HELD_WAITS && !held->is_killed && !held->released;
 }
 
-static void lose(struct held *held, const struct held_condition *condition)
+static void mark_hopeless(struct held *held, const struct held_condition *condition)
 {
     static const char *const wanted[] = {
         [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
@@ -76,7 +76,7 @@ static void lose(struct held *held, const struct held_condition *condition)
 }
 
 /* Does the condition hold?  And when it does not: can it still? */
-static bool weigh(struct held_condition *condition, bool *possible)
+static bool condition_holds(struct held_condition *condition, bool *possible)
 {
     enum dependency_state kind = condition->dependency->kind;
     *possible = true;
@@ -112,7 +112,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         condition->holds = false;
         if (condition->awaited.id.length) {
             condition->dependency = dependency_find(jobs->dependencies, condition->awaited.id);
-            condition->holds = weigh(condition, &possible);
+            condition->holds = condition_holds(condition, &possible);
         } else if (now - held->since >= jobs->settings->after_unknown) {
             char patience[CLOCK_TEXT_SIZE];
             duration_format(jobs->settings->after_unknown, patience);
@@ -124,7 +124,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
             return;
         }
         if (!possible) {
-            lose(held, condition);
+            mark_hopeless(held, condition);
             return;
         }
         waits_for += !condition->holds;

@@ -47,7 +47,7 @@ static struct text family_name(struct text name, char id[static ID_SIZE])
     return beginning_of(text_of(id));
 }
 
-static int collect(void *context, const struct job_place *place)
+static int collect_candidate(void *context, const struct job_place *place)
 {
     struct search *search = context;
     struct family *family = names_find(search->families, beginning_of(text_of(place->id)));
@@ -102,7 +102,7 @@ static bool is_meant(struct search *search, struct candidate *candidate,
 }
 
 /* Among those met so far: the youngest before it, or else the oldest after it. */
-static void choose(struct search *search, struct named_job *named_job)
+static void choose_named_job(struct search *search, struct named_job *named_job)
 {
     char buffer[ID_SIZE];
     struct text own = id_token(named_job->id);
@@ -156,12 +156,12 @@ static bool all_settled(const struct named_job *named, size_t count, const char 
 static void choose_all(struct search *search, struct named_job *named, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        choose(search, &named[i]);
+        choose_named_job(search, &named[i]);
     forget_growth(search);
 }
 
-static int walk(struct search *search, struct named_job *named, size_t count, int64_t since,
-                struct error *error)
+static int search_spool(struct search *search, struct named_job *named, size_t count, int64_t since,
+                        struct error *error)
 {
     /* As jobs move.  Only whoever asks moves any the other way. */
     static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_HELD, STATE_FAILED};
@@ -170,7 +170,7 @@ static int walk(struct search *search, struct named_job *named, size_t count, in
     size_t day_count = 0;
     int result = 0;
     for (size_t i = 0; i < ARRAY_COUNT(order); i++)
-        if (jobs_walk(search->spool, order[i], collect, search))
+        if (jobs_walk(search->spool, order[i], collect_candidate, search))
             return error_errno(error, "%s/ could not be read", spool_state_name(order[i]));
     if (jobs_list_days(search->spool, &days, &day_count))
         return error_errno(error, "done/ could not be read");
@@ -179,7 +179,7 @@ static int walk(struct search *search, struct named_job *named, size_t count, in
         choose_all(search, named, count);
         if ((since && strcmp(days[i], first) < 0) || all_settled(named, count, days[i]))
             break;
-        if (jobs_walk_day(search->spool, days[i], collect, search))
+        if (jobs_walk_day(search->spool, days[i], collect_candidate, search))
             result = error_errno(error, "done/%s could not be read", days[i]);
     }
     choose_all(search, named, count);
@@ -202,7 +202,7 @@ int named_jobs_find(const struct spool *spool, struct named_job *named, size_t c
         if (!names_find(search.families, family))
             names_add(search.families, family);
     }
-    int result = walk(&search, named, count, since, error);
+    int result = search_spool(&search, named, count, since, error);
     for (struct family *family = names_first(search.families); family; family = names_after(family))
         free(family->candidates);
     names_free(search.families);

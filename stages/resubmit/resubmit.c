@@ -28,7 +28,7 @@
 enum { SETTINGS_LIMIT = 1 << 20, MOST_FAILED = 1 << 20 }; /* bytes; jobs */
 static const int64_t shortest_rest = 50;                  /* milliseconds between two passes */
 
-static void remember(struct waiting *waiting, const struct job_record *record)
+static void remember_failure(struct waiting *waiting, const struct job_record *record)
 {
     const struct failure *failure = &record->failure;
     waiting->when = record->failed ? failure->when : RETRY_NEVER;
@@ -125,7 +125,7 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter,
                       error_of(&error, "job.yaml does not say that the job has failed, but it is "
                                        "in failed/"));
         else
-            remember(waiting, &record);
+            remember_failure(waiting, &record);
     } else if (file_is_damaged(errno)) {
         set_aside(resubmitter, place, job, NULL, &error);
     } else {

@@ -31,7 +31,7 @@ static const char default_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/us
 static const char nothing_but_any[] =
     "{\"python\":null,\"libraries\":{\"any\":{\"version\":\"\",\"gpus\":true}}}";
 
-static void limit(__rlimit_resource_t resource, rlim_t most)
+static void limit_resource(__rlimit_resource_t resource, rlim_t most)
 {
     setrlimit(resource, &(struct rlimit){most, most});
 }
@@ -46,10 +46,10 @@ static _Noreturn void become_python(const char *path, int script, int answer)
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    limit(RLIMIT_CPU, PATIENCE / 1000);
-    limit(RLIMIT_AS, (rlim_t)1 << 30);
-    limit(RLIMIT_FSIZE, 0);
-    limit(RLIMIT_CORE, 0);
+    limit_resource(RLIMIT_CPU, PATIENCE / 1000);
+    limit_resource(RLIMIT_AS, (rlim_t)1 << 30);
+    limit_resource(RLIMIT_FSIZE, 0);
+    limit_resource(RLIMIT_CORE, 0);
     int null = open("/dev/null", O_RDWR);
     if (chdir("/") || dup2(script, 0) || dup2(answer, 1) != 1 || dup2(null, 2) != 2 ||
         close_range(3, ~0U, CLOSE_RANGE_CLOEXEC))

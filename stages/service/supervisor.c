@@ -79,7 +79,7 @@ static void look_after(const struct supervisor *supervisor)
 }
 
 /* Sleep until a signal comes or the time is over; notices a request to stop. */
-static void nap(struct supervisor *supervisor, int64_t milliseconds)
+static void wait_for_signal(struct supervisor *supervisor, int64_t milliseconds)
 {
     struct pollfd descriptor = {.fd = supervisor->signals, .events = POLLIN};
     struct signalfd_siginfo signal;
@@ -125,7 +125,7 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
             watchdog_ready("standing by: another daemon serves this spool");
         }
         said = said || taken == 0;
-        nap(supervisor, standby_interval);
+        wait_for_signal(supervisor, standby_interval);
         if (supervisor->stopping)
             return 1;
     }
@@ -204,7 +204,7 @@ static void note_end(struct supervisor *supervisor, pid_t process, int status)
     }
 }
 
-static void reap(struct supervisor *supervisor)
+static void reap_stages(struct supervisor *supervisor)
 {
     int status;
     pid_t process;
@@ -222,7 +222,7 @@ static void stop_child(struct supervisor *supervisor, int which)
     kill(child->process, SIGTERM);
     watchdog_rest(supervisor->watchdog, (size_t)which);
     while (child->process) {
-        reap(supervisor);
+        reap_stages(supervisor);
         if (child->process && clock_elapsed() > until) {
             log_warn("%s does not stop and is killed", stage_table[which]->name);
             kill(child->process, SIGKILL);
@@ -230,7 +230,7 @@ static void stop_child(struct supervisor *supervisor, int which)
             until = clock_elapsed() + stop_patience;
         }
         if (child->process)
-            nap(supervisor, 20);
+            wait_for_signal(supervisor, 20);
     }
     if (killed)
         guard_leave(supervisor->guards[which]); /* what it read may not be to blame */
@@ -307,8 +307,8 @@ static void follow_settings(struct supervisor *supervisor)
 }
 
 /* 0 when it is to stop; -1 and a sentence when another has taken over. */
-static int serve(struct supervisor *supervisor, bool drain, const sigset_t *signals,
-                 struct error *error)
+static int serve_spool(struct supervisor *supervisor, bool drain, const sigset_t *signals,
+                       struct error *error)
 {
     bool said = false;
     learn_host(supervisor);
@@ -317,8 +317,8 @@ static int serve(struct supervisor *supervisor, bool drain, const sigset_t *sign
         if (!said)
             watchdog_ready("serving");
         said = true;
-        nap(supervisor, tick);
-        reap(supervisor);
+        wait_for_signal(supervisor, tick);
+        reap_stages(supervisor);
         if (supervisor->stopping)
             break;
         if (lease_renew(&supervisor->lease, error)) {
@@ -387,7 +387,7 @@ int supervisor_run(const char *directory, bool drain, struct error *error)
         int taken = take_lease(&supervisor, error);
         if (taken < 0)
             goto done;
-        again = taken == 0 && serve(&supervisor, drain, &signals, error);
+        again = taken == 0 && serve_spool(&supervisor, drain, &signals, error);
         if (again)
             stand_back(&supervisor, error);
         else if (taken == 0)

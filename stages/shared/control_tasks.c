@@ -19,7 +19,7 @@ static const char *file_of(enum control_verb verb)
 }
 
 /* What the verb does to a task, as a sentence tells it. */
-static const char *participle(enum control_verb verb)
+static const char *verb_participle(enum control_verb verb)
 {
     return verb == CONTROL_KILL    ? "killed"
            : verb == CONTROL_RETRY ? "retried"
@@ -58,7 +58,8 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place, 
         return true; /* nothing can be asked of a job that is done, as control_allows() tells */
     if (!text_is(record->type, "array")) {
         error_set(error, "%s is no array (its type is %s): only the whole job can be %s", id,
-                  error_quote(&buffer, record->type.data, record->type.length), participle(verb));
+                  error_quote(&buffer, record->type.data, record->type.length),
+                  verb_participle(verb));
         return false;
     }
     if (verb == CONTROL_HOLD && place->state == STATE_SUBMITTED) {

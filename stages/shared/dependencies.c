@@ -100,7 +100,8 @@ static void look_at_failed(const struct spool *spool, const struct job_place *pl
 }
 
 /* Look into every state, in the order in which jobs move.  True when it was met. */
-static bool look(const struct spool *spool, struct text id, struct known *known, bool *sure)
+static bool look_in_states(const struct spool *spool, struct text id, struct known *known,
+                           bool *sure)
 {
     static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_HELD, STATE_FAILED};
     struct job_place place = {.date = ""};
@@ -129,7 +130,7 @@ static void look_everywhere(struct dependencies *dependencies, struct text id, s
 {
     bool sure = true;
     for (int looks = 0; looks < 2; looks++) {
-        if (look(dependencies->spool, id, known, &sure)) {
+        if (look_in_states(dependencies->spool, id, known, &sure)) {
             known->seen = true;
             known->gone = 0;
             return;
@@ -142,7 +143,7 @@ static void look_everywhere(struct dependencies *dependencies, struct text id, s
     known->dependency.kind = gone ? DEPENDENCY_GONE : DEPENDENCY_UNSURE;
 }
 
-static struct known *find(struct dependencies *dependencies, struct text id)
+static struct known *find_known(struct dependencies *dependencies, struct text id)
 {
     struct known *known = names_find(dependencies->known, id);
     if (!known)
@@ -152,7 +153,7 @@ static struct known *find(struct dependencies *dependencies, struct text id)
 
 const struct dependency_status *dependency_find(struct dependencies *dependencies, struct text id)
 {
-    struct known *known = find(dependencies, id);
+    struct known *known = find_known(dependencies, id);
     if (!known)
         return &dependencies->unsure.dependency;
     if (known->asked != dependencies->pass) {

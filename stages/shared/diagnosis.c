@@ -18,8 +18,8 @@
 
 enum { SOURCE_SIZE = 256 }; /* bytes of a file's name, with its NUL */
 
-static void decide(struct diagnosis *diagnosis, const char *reason, const char *class,
-                   enum retry_when when)
+static void begin_diagnosis(struct diagnosis *diagnosis, const char *reason, const char *class,
+                            enum retry_when when)
 {
     *diagnosis = (struct diagnosis){0};
     snprintf(diagnosis->reason, sizeof(diagnosis->reason), "%s", reason);
@@ -128,7 +128,7 @@ void diagnosis_bad_request(struct diagnosis *diagnosis, const char *source,
 {
     char buffer[SOURCE_SIZE];
     const char *name = name_of(source, buffer);
-    decide(diagnosis, "BadRequest", "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, "BadRequest", "permanent", RETRY_NEVER);
     take_error(diagnosis, "The job file cannot be used: ", error);
     say_next(diagnosis, "not retried. Correct %s and submit it again: dlspool submit %s",
              name ? name : "the file", name ? name : "FILE");
@@ -136,7 +136,7 @@ void diagnosis_bad_request(struct diagnosis *diagnosis, const char *source,
 
 void diagnosis_refused_request(struct diagnosis *diagnosis, const struct error *error)
 {
-    decide(diagnosis, "BadControl", "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, "BadControl", "permanent", RETRY_NEVER);
     take_error(diagnosis, "The request cannot be carried out: ", error);
     say_next(diagnosis,
              "not retried. The job that it names has not changed. To see the jobs, and whose they "
@@ -145,7 +145,7 @@ void diagnosis_refused_request(struct diagnosis *diagnosis, const struct error *
 
 void diagnosis_refused_file(struct diagnosis *diagnosis, const struct error *error)
 {
-    decide(diagnosis, "BadFile", "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, "BadFile", "permanent", RETRY_NEVER);
     take_error(diagnosis, "The file cannot be a job: ", error);
     say_next(diagnosis,
              "not retried. Submit a job file, a plain file of at most 1 MiB: dlspool submit FILE\n"
@@ -160,7 +160,7 @@ void diagnosis_render(struct diagnosis *diagnosis, const struct circumstances *c
                                           [RENDER_TEMPLATE_FAULT] = "TemplateFault",
                                           [RENDER_NOT_ALLOWED] = "NotAllowed",
                                           [RENDER_REPOSITORY] = "TemplatesUnreadable"};
-    decide(diagnosis, reasons[failure], "permanent", RETRY_CHANGE);
+    begin_diagnosis(diagnosis, reasons[failure], "permanent", RETRY_CHANGE);
     take_error(diagnosis, "", error);
     if (failure == RENDER_NOT_ALLOWED) {
         diagnosis->failure.when = RETRY_NEVER;
@@ -184,7 +184,7 @@ static void diagnosis_refused(struct diagnosis *diagnosis,
 {
     enum submit_mender mender = submission->mender;
     const char *remedy = submission->remedy, *id = circumstances->id;
-    decide(diagnosis, REASON_REFUSED, "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, REASON_REFUSED, "permanent", RETRY_NEVER);
     if (mender == MENDER_IMAGE) /* `image` of the job file comes from no line of images.txt */
         mender = record->image_line ? MENDER_MANIFEST : MENDER_OWNER;
     if (mender == MENDER_MANIFEST && submission->mender == MENDER_IMAGE)
@@ -192,7 +192,7 @@ static void diagnosis_refused(struct diagnosis *diagnosis,
             "ask an administrator, as images.txt names that image; or choose another version, library or "
             "image in the job file, and submit it again";
     if (mender == MENDER_TIME) {
-        decide(diagnosis, REASON_REFUSED, "transient", RETRY_AT);
+        begin_diagnosis(diagnosis, REASON_REFUSED, "transient", RETRY_AT);
         wait_for_time(diagnosis, circumstances, record);
         size_t length = strlen(diagnosis->next);
         snprintf(diagnosis->next + length, sizeof(diagnosis->next) - length, "\nIf it goes on: %s.",
@@ -221,7 +221,7 @@ void diagnosis_submission(struct diagnosis *diagnosis, const struct circumstance
                           const struct job_record *record, const struct submission *submission)
 {
     if (submission->outcome == SUBMIT_NEVER_FITS) {
-        decide(diagnosis, REASON_NEVER_FITS, "permanent", RETRY_CHANGE);
+        begin_diagnosis(diagnosis, REASON_NEVER_FITS, "permanent", RETRY_CHANGE);
         snprintf(diagnosis->capacity, sizeof(diagnosis->capacity), "%s",
                  circumstances->capacity ? circumstances->capacity : "");
         wait_for_change(diagnosis, circumstances, "change the job file and submit it again",
@@ -252,9 +252,9 @@ static void add_excerpt(struct buffer *detail, const struct circumstances *circu
 }
 
 /* The evidence first, then what retry.txt makes of it. */
-static void explain(struct diagnosis *diagnosis, const struct circumstances *circumstances,
-                    const struct job_poll *poll, const struct output_end *printed,
-                    const struct retry_decision *decision)
+static void explain_failure(struct diagnosis *diagnosis, const struct circumstances *circumstances,
+                            const struct job_poll *poll, const struct output_end *printed,
+                            const struct retry_decision *decision)
 {
     struct buffer detail = {0}, hint = {0};
     buffer_add(&detail, "", 0);
@@ -306,14 +306,14 @@ void diagnosis_ended(struct diagnosis *diagnosis, const struct circumstances *ci
         retry_table_decide(table, poll->exit_code, text_of(poll->reason), printed->bytes);
     struct text refused = start_refused_by(poll->exit_code, printed->bytes);
     bool bad_path = refused.length && poll->exit_code == START_REFUSED;
-    decide(diagnosis,
-           bad_path          ? "StartError"
-           : poll->reason[0] ? poll->reason
-                             : "Exited",
-           retry_table_class_name(decision.class), RETRY_NEVER);
+    begin_diagnosis(diagnosis,
+                    bad_path          ? "StartError"
+                    : poll->reason[0] ? poll->reason
+                                      : "Exited",
+                    retry_table_class_name(decision.class), RETRY_NEVER);
     diagnosis->failure.exit_code = poll->exit_code;
     tell_end(diagnosis, circumstances->mask, record, poll, refused);
-    explain(diagnosis, circumstances, poll, printed, &decision);
+    explain_failure(diagnosis, circumstances, poll, printed, &decision);
     bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
     if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {
         wait_for_time(diagnosis, circumstances, record);
@@ -331,7 +331,7 @@ void diagnosis_ended(struct diagnosis *diagnosis, const struct circumstances *ci
 void diagnosis_vanished(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                         const struct job_record *record)
 {
-    decide(diagnosis, "Vanished", "transient", RETRY_AT);
+    begin_diagnosis(diagnosis, "Vanished", "transient", RETRY_AT);
     snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
              "The executor no longer knows this job: somebody removed it there, or the executor "
              "lost it.");
@@ -343,7 +343,7 @@ void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *
                        const char *why)
 {
     char old[SIZE_TEXT_SIZE], new[SIZE_TEXT_SIZE];
-    decide(diagnosis, to ? REASON_RESIZED : REASON_PREEMPTED, "transient", RETRY_AT);
+    begin_diagnosis(diagnosis, to ? REASON_RESIZED : REASON_PREEMPTED, "transient", RETRY_AT);
     diagnosis->failure.exit_code = exit_code;
     diagnosis->failure.next = circumstances->now;
     if (to)
@@ -363,7 +363,7 @@ void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *
 void diagnosis_killed(struct diagnosis *diagnosis, const char *id, const char *by, int64_t when)
 {
     char time[CLOCK_TEXT_SIZE];
-    decide(diagnosis, "Killed", "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, "Killed", "permanent", RETRY_NEVER);
     snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "The job was killed by %s at %s.",
              by, clock_format(when, time));
     wait_for_nothing(diagnosis, id);
@@ -374,8 +374,8 @@ void diagnosis_killed_tasks(struct diagnosis *diagnosis, const struct job_record
 {
     char time[CLOCK_TEXT_SIZE];
     struct buffer sweep = {0};
-    decide(diagnosis, record->array_killed.length ? "Killed" : REASON_TASKS_LEFT, "permanent",
-           RETRY_NEVER);
+    begin_diagnosis(diagnosis, record->array_killed.length ? "Killed" : REASON_TASKS_LEFT,
+                    "permanent", RETRY_NEVER);
     sweep_describe(&sweep, record);
     buffer_add(&sweep, "", 0);
     if (record->array_killed.length && request->by[0])
@@ -393,7 +393,7 @@ void diagnosis_stops(struct diagnosis *diagnosis, const char *source, const char
 {
     char buffer[SOURCE_SIZE];
     const char *name = name_of(source, buffer);
-    decide(diagnosis, "StopsReader", "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, "StopsReader", "permanent", RETRY_NEVER);
     snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
              "Reading this job file ended dlspool's %s %d times, so it is not read again.", stage,
              tries);
@@ -412,7 +412,7 @@ void diagnosis_stops(struct diagnosis *diagnosis, const char *source, const char
 void diagnosis_stops_stage(struct diagnosis *diagnosis, const char *id, const char *stage,
                            int tries)
 {
-    decide(diagnosis, REASON_STOPS_STAGE, "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, REASON_STOPS_STAGE, "permanent", RETRY_NEVER);
     snprintf(
         diagnosis->sentence, sizeof(diagnosis->sentence),
         "This job ended dlspool's %s stage %d times, and was quarantined so that other jobs go on.",
@@ -431,14 +431,14 @@ void diagnosis_stops_stage(struct diagnosis *diagnosis, const char *id, const ch
 void diagnosis_dependency(struct diagnosis *diagnosis, const char *id, const char *reason,
                           const char *sentence)
 {
-    decide(diagnosis, reason, "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, reason, "permanent", RETRY_NEVER);
     snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "%s", sentence);
     say_next(diagnosis, "not retried. To check its conditions again: dlspool retry %s", id);
 }
 
 void diagnosis_damaged(struct diagnosis *diagnosis, const char *id, const struct error *error)
 {
-    decide(diagnosis, "DamagedRecord", "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, "DamagedRecord", "permanent", RETRY_NEVER);
     take_error(diagnosis, "The spool's own files of this job are damaged: ", error);
     say_next(diagnosis,
              "not retried. To run it again, submit its job file, in the spool's directory: dlspool "

@@ -66,7 +66,7 @@ struct claim_to {
     int rank;      /* how far on it is */
 };
 
-static struct claim_to weigh(const struct spool *spool, const struct job_place *place)
+static struct claim_to claim_of(const struct spool *spool, const struct job_place *place)
 {
     static const int ranks[STATE_COUNT] = {[STATE_HELD] = 0,
                                            [STATE_FAILED] = 1,
@@ -97,8 +97,8 @@ static bool is_better(struct claim_to a, struct claim_to b)
 }
 
 /* The copy's new directory in failed/ says what it is. */
-static int explain(int job, const char *id, const char *from, const char *right, bool done,
-                   struct error *error)
+static int explain_copy(int job, const char *id, const char *from, const char *right, bool done,
+                        struct error *error)
 {
     struct arena *arena = arena_new();
     struct job_record record;
@@ -141,8 +141,8 @@ static int set_aside(struct stage *stage, const struct job_place *wrong,
     if (job < 0)
         return error_errno(error, "failed/%s could not be opened", aside.id);
     snprintf(from, sizeof(from), "%s", spool_state_name(wrong->state));
-    int result = explain(job, aside.id, from, job_place_text(right, buffer),
-                         right->state == STATE_DONE, error);
+    int result = explain_copy(job, aside.id, from, job_place_text(right, buffer),
+                              right->state == STATE_DONE, error);
     sys.close(job);
     if (!result)
         result = spool_sync(spool, error);
@@ -161,7 +161,7 @@ bool duplicate_settle(struct stage *stage, const struct job_place *place, int64_
     errno = keep;
     if (!found || stage_is_fenced(stage))
         return false;
-    bool is_right = is_better(weigh(&stage->spool, place), weigh(&stage->spool, &duplicate));
+    bool is_right = is_better(claim_of(&stage->spool, place), claim_of(&stage->spool, &duplicate));
     const struct job_place *wrong = is_right ? &duplicate : place;
     const struct job_place *right = is_right ? place : &duplicate;
     if (set_aside(stage, wrong, right, &error))

@@ -24,7 +24,7 @@ static int64_t time_of(struct arena *arena, const struct event *event)
 }
 
 /* How long the last attempt ran, or -1 when it did not. */
-static int64_t elapsed(struct arena *arena, int job)
+static int64_t last_attempt_elapsed(struct arena *arena, int job)
 {
     struct buffer bytes = {0};
     int64_t started = 0, ended = 0;
@@ -101,7 +101,7 @@ void end_line_say(int job, const char *id, enum state state)
     struct job_record record;
     bool readable = record_read(job, arena, &record, NULL) == 0;
     bool failed = state == STATE_FAILED;
-    int64_t duration = elapsed(arena, job);
+    int64_t duration = last_attempt_elapsed(arena, job);
     if (readable)
         eventlog_add(&line, "owner", record.owner);
     buffer_printf(&line, " state=%s", spool_state_name(state));

@@ -56,7 +56,7 @@ static void add_visible(struct text line, struct buffer *out)
 }
 
 /* As much of it as there is room for, in whole characters. */
-static struct text shorten(struct text line)
+static struct text shorten_line(struct text line)
 {
     size_t end = 0;
     while (end < line.length && end <= EXCERPT_WIDTH - 8) {
@@ -79,7 +79,7 @@ static bool add_line(struct text line, const struct mask *mask, struct buffer *o
 {
     struct buffer masked = {0};
     excerpt_line(line, mask, &masked);
-    struct text whole = buffer_text(&masked), shown = shorten(whole);
+    struct text whole = buffer_text(&masked), shown = shorten_line(whole);
     bool empty = text_trim(whole).length == 0;
     if (!empty)
         buffer_printf(out, "    %.*s%s\n", (int)shown.length, shown.data,

@@ -54,8 +54,8 @@ static int read_job(int job, const struct job_place *place, int care, struct are
 
 /* With a record, and with the executor told.  1 when that could not be done now.  Until then its files
  * stay as they are. */
-static int explain(int job, const struct job_place *place, int care, struct executor *executor,
-                   struct diagnosis *diagnosis, struct error *error)
+static int explain_end(int job, const struct job_place *place, int care, struct executor *executor,
+                       struct diagnosis *diagnosis, struct error *error)
 {
     struct arena *arena = arena_new();
     struct job_record record;
@@ -106,7 +106,7 @@ static int set_aside(struct stage *stage, struct job_place *place, int care,
         return 1;
     }
     int result = care == READ_NOTHING ? explain_unread(job, &diagnosis, error)
-                                      : explain(job, place, care, executor, &diagnosis, error);
+                                      : explain_end(job, place, care, executor, &diagnosis, error);
     sys.close(job);
     if (result)
         return result;

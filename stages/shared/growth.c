@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(char *buffer, size_t *used, const char *name, int64_t number)
+static void add_number(char *buffer, size_t *used, const char *name, int64_t number)
 {
     if (!*name || strpbrk(name, " =\n\"\\"))
         return;
@@ -24,12 +24,12 @@ const char *growth_describe(const struct executor *executor, const struct capaci
     buffer[0] = '\0';
     if (!capacity)
         return buffer;
-    add(buffer, &used, "cpus", capacity->cpus);
-    add(buffer, &used, "memory", capacity->memory);
-    add(buffer, &used, "gpus", capacity->gpus);
-    add(buffer, &used, "live", executor->live_max);
+    add_number(buffer, &used, "cpus", capacity->cpus);
+    add_number(buffer, &used, "memory", capacity->memory);
+    add_number(buffer, &used, "gpus", capacity->gpus);
+    add_number(buffer, &used, "live", executor->live_max);
     for (size_t i = 0; i < capacity->gpu_type_count; i++)
-        add(buffer, &used, capacity->gpu_types[i].type, capacity->gpu_types[i].count);
+        add_number(buffer, &used, capacity->gpu_types[i].type, capacity->gpu_types[i].count);
     return buffer;
 }
 

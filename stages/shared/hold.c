@@ -15,7 +15,7 @@
 enum { MOST_IN_SENTENCE = 4, MOST_LINES = 40 }; /* jobs that are named */
 
 /* What has to become of the other job. */
-static const char *wanted(struct text condition)
+static const char *wanted_end(struct text condition)
 {
     static const char *const words[] = {
         [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
@@ -32,7 +32,7 @@ static void add_text(struct buffer *out, struct text text)
 static void name_job(struct buffer *out, const struct awaited *awaited)
 {
     add_text(out, awaited->id.length ? awaited->id : awaited->job);
-    buffer_printf(out, " (%s)", wanted(awaited->condition));
+    buffer_printf(out, " (%s)", wanted_end(awaited->condition));
 }
 
 static void add_sentence(struct buffer *out, const struct hold_view *view)

@@ -14,7 +14,7 @@ struct set {
     size_t count;
 };
 
-static struct text format(struct arena *arena, const int *indexes, size_t count)
+static struct text format_indexes(struct arena *arena, const int *indexes, size_t count)
 {
     struct buffer out = {0};
     ranges_format(&out, indexes, count);
@@ -23,7 +23,7 @@ static struct text format(struct arena *arena, const int *indexes, size_t count)
     return list;
 }
 
-static bool contains(const int *indexes, size_t count, int index)
+static bool contains_index(const int *indexes, size_t count, int index)
 {
     size_t low = 0, high = count;
     while (low < high) {
@@ -47,7 +47,7 @@ void sweep_select(struct arena *arena, struct job_record *record, struct descrip
     if (record->array.length &&
         ranges_parse(arena, record->array, ARRAY_MOST, &selected, &selected_count, NULL) == 0) {
         for (size_t i = 0; i < selected_count; i++)
-            if (contains(array->indexes, array->count, selected[i]))
+            if (contains_index(array->indexes, array->count, selected[i]))
                 selected[count++] = selected[i];
         if (count) {
             array->indexes = selected;
@@ -55,7 +55,7 @@ void sweep_select(struct arena *arena, struct job_record *record, struct descrip
             description->tasks[0].count = (int)count;
         }
     }
-    record->array = format(arena, array->indexes, array->count);
+    record->array = format_indexes(arena, array->indexes, array->count);
 }
 
 static struct set set_of(struct arena *arena, struct text list)
@@ -68,10 +68,10 @@ static struct set set_of(struct arena *arena, struct text list)
 
 static struct text set_text(struct arena *arena, struct set set)
 {
-    return set.count ? format(arena, set.items, set.count) : (struct text){NULL, 0};
+    return set.count ? format_indexes(arena, set.items, set.count) : (struct text){NULL, 0};
 }
 
-static struct text join(struct arena *arena, struct text a, struct text b)
+static struct text join_ranges(struct arena *arena, struct text a, struct text b)
 {
     if (!a.length || !b.length)
         return a.length ? a : b;
@@ -79,11 +79,11 @@ static struct text join(struct arena *arena, struct text a, struct text b)
 }
 
 /* Those of `set` that `other` has, or has not. */
-static struct set choose(struct arena *arena, struct set set, struct set other, bool wanted)
+static struct set filter_set(struct arena *arena, struct set set, struct set other, bool wanted)
 {
     struct set result = {arena_allocate(arena, (set.count + 1) * sizeof(int)), 0};
     for (size_t i = 0; i < set.count; i++)
-        if (contains(other.items, other.count, set.items[i]) == wanted)
+        if (contains_index(other.items, other.count, set.items[i]) == wanted)
             result.items[result.count++] = set.items[i];
     return result;
 }
@@ -91,21 +91,22 @@ static struct set choose(struct arena *arena, struct set set, struct set other, 
 /* What has not succeeded: of an attempt that is to come, what it was to run and what was left out. */
 static struct set left_of(struct arena *arena, const struct job_record *record)
 {
-    return set_of(arena, record->array_left.length
-                             ? record->array_left
-                             : join(arena, join(arena, record->array, record->array_aside),
+    return set_of(arena,
+                  record->array_left.length
+                      ? record->array_left
+                      : join_ranges(arena, join_ranges(arena, record->array, record->array_aside),
                                     record->array_held));
 }
 
 /* What does not run again by itself. */
 static struct set stopped_of(struct arena *arena, const struct job_record *record)
 {
-    return set_of(arena, join(arena, record->array_killed, record->array_aside));
+    return set_of(arena, join_ranges(arena, record->array_killed, record->array_aside));
 }
 
 static struct set waiting_of(struct arena *arena, const struct job_record *record)
 {
-    return choose(arena, left_of(arena, record), stopped_of(arena, record), false);
+    return filter_set(arena, left_of(arena, record), stopped_of(arena, record), false);
 }
 
 /* What would run if nothing was held. */
@@ -114,10 +115,10 @@ static struct set wanted_of(struct arena *arena, const struct job_record *record
 {
     struct set left = left_of(arena, record);
     if (choice->by_hand && choice->only.length)
-        return choose(arena, left, set_of(arena, choice->only), true);
+        return filter_set(arena, left, set_of(arena, choice->only), true);
     if (choice->by_hand)
         return left;
-    return choose(arena, waiting_of(arena, record), set_of(arena, choice->killed), false);
+    return filter_set(arena, waiting_of(arena, record), set_of(arena, choice->killed), false);
 }
 
 bool sweep_go_on(struct arena *arena, struct job_record *record, const struct sweep_choice *choice)
@@ -126,14 +127,14 @@ bool sweep_go_on(struct arena *arena, struct job_record *record, const struct sw
         return true;
     struct set left = left_of(arena, record), held = set_of(arena, choice->held);
     struct set wanted = wanted_of(arena, record, choice);
-    struct set run = choose(arena, wanted, held, false);
+    struct set run = filter_set(arena, wanted, held, false);
     if (!run.count && left.count)
         return false;
     /* A record that makes no sense says nothing of what is left: then all run. */
-    struct set rest = choose(arena, left, run, false);
+    struct set rest = filter_set(arena, left, run, false);
     record->array = set_text(arena, run);
-    record->array_held = set_text(arena, choose(arena, rest, held, true));
-    record->array_aside = set_text(arena, choose(arena, rest, held, false));
+    record->array_held = set_text(arena, filter_set(arena, rest, held, true));
+    record->array_aside = set_text(arena, filter_set(arena, rest, held, false));
     record->array_left = record->array_killed = (struct text){NULL, 0};
     return true;
 }
@@ -142,23 +143,23 @@ bool sweep_waits(struct arena *arena, const struct job_record *record,
                  const struct sweep_choice *choice)
 {
     struct set wanted = wanted_of(arena, record, choice), held = set_of(arena, choice->held);
-    return wanted.count && choose(arena, wanted, held, false).count == 0;
+    return wanted.count && filter_set(arena, wanted, held, false).count == 0;
 }
 
 bool sweep_is_outdated(struct arena *arena, const struct job_record *record, struct text held)
 {
     struct set now = set_of(arena, held);
-    return choose(arena, set_of(arena, record->array), now, true).count ||
-           choose(arena, set_of(arena, record->array_held), now, false).count;
+    return filter_set(arena, set_of(arena, record->array), now, true).count ||
+           filter_set(arena, set_of(arena, record->array_held), now, false).count;
 }
 
-static int check(struct arena *arena, struct set among, const char *id, struct text tasks,
-                 const char *what, struct error *error)
+static int check_tasks(struct arena *arena, struct set among, const char *id, struct text tasks,
+                       const char *what, struct error *error)
 {
     struct set wanted;
     if (ranges_parse(arena, tasks, ARRAY_MOST, &wanted.items, &wanted.count, error))
         return error_prefix(error, "%s: indexes of tasks", id);
-    struct set others = choose(arena, wanted, among, false);
+    struct set others = filter_set(arena, wanted, among, false);
     if (others.count && among.count)
         error_set(error, "%s has no task of the index %d to be %s; there %s %s", id,
                   others.items[0], what, among.count == 1 ? "is" : "are",
@@ -172,10 +173,10 @@ int sweep_check_kill(const struct job_record *record, bool waits, const char *id
                      struct error *error)
 {
     struct arena *arena = arena_new();
-    struct set all = set_of(arena, join(arena, record->array, record->array_held));
+    struct set all = set_of(arena, join_ranges(arena, record->array, record->array_held));
     if (waits)
         all = waiting_of(arena, record);
-    int result = check(arena, all, id, tasks, "killed", error);
+    int result = check_tasks(arena, all, id, tasks, "killed", error);
     arena_free(arena);
     return result;
 }
@@ -184,8 +185,8 @@ int sweep_check_retry(const struct job_record *record, struct text held, const c
                       struct text tasks, struct error *error)
 {
     struct arena *arena = arena_new();
-    struct set others = choose(arena, left_of(arena, record), set_of(arena, held), false);
-    int result = check(arena, others, id, tasks, "retried", error);
+    struct set others = filter_set(arena, left_of(arena, record), set_of(arena, held), false);
+    int result = check_tasks(arena, others, id, tasks, "retried", error);
     arena_free(arena);
     return result;
 }
@@ -194,8 +195,8 @@ int sweep_check_hold(const struct job_record *record, struct text held, const ch
                      struct text tasks, struct error *error)
 {
     struct arena *arena = arena_new();
-    struct set free = choose(arena, waiting_of(arena, record), set_of(arena, held), false);
-    int result = check(arena, free, id, tasks, "held", error);
+    struct set free = filter_set(arena, waiting_of(arena, record), set_of(arena, held), false);
+    int result = check_tasks(arena, free, id, tasks, "held", error);
     arena_free(arena);
     return result;
 }
@@ -203,24 +204,24 @@ int sweep_check_hold(const struct job_record *record, struct text held, const ch
 int sweep_check_release(struct text held, const char *id, struct text tasks, struct error *error)
 {
     struct arena *arena = arena_new();
-    int result = check(arena, set_of(arena, held), id, tasks, "released", error);
+    int result = check_tasks(arena, set_of(arena, held), id, tasks, "released", error);
     arena_free(arena);
     return result;
 }
 
 struct text sweep_join(struct arena *arena, struct text a, struct text b)
 {
-    return set_text(arena, set_of(arena, join(arena, a, b)));
+    return set_text(arena, set_of(arena, join_ranges(arena, a, b)));
 }
 
 struct text sweep_without(struct arena *arena, struct text list, struct text others)
 {
-    return set_text(arena, choose(arena, set_of(arena, list), set_of(arena, others), false));
+    return set_text(arena, filter_set(arena, set_of(arena, list), set_of(arena, others), false));
 }
 
 struct text sweep_common(struct arena *arena, struct text a, struct text b)
 {
-    return set_text(arena, choose(arena, set_of(arena, a), set_of(arena, b), true));
+    return set_text(arena, filter_set(arena, set_of(arena, a), set_of(arena, b), true));
 }
 
 struct text sweep_waiting(struct arena *arena, const struct job_record *record)
@@ -234,7 +235,7 @@ bool *sweep_ranks(struct arena *arena, const struct job_record *record, struct t
     struct set all = set_of(arena, record->array), set = set_of(arena, list);
     bool *ranks = arena_allocate(arena, all.count + 1);
     for (size_t i = 0; i < all.count; i++)
-        ranks[i] = contains(set.items, set.count, all.items[i]);
+        ranks[i] = contains_index(set.items, set.count, all.items[i]);
     *count = all.count;
     return ranks;
 }
@@ -286,13 +287,14 @@ void sweep_note_left(struct arena *arena, struct job_record *record, const struc
             succeeded[poll->tasks[i].index] = has_succeeded(&poll->tasks[i]);
     struct set killed = set_of(arena, record->array_killed);
     for (size_t i = 0; i < count; i++)
-        if (!succeeded[i] || contains(killed.items, killed.count, indexes[i]))
+        if (!succeeded[i] || contains_index(killed.items, killed.count, indexes[i]))
             indexes[left++] = indexes[i];
-    record->array_left = left                          ? format(arena, indexes, left)
+    record->array_left = left                          ? format_indexes(arena, indexes, left)
                          : sweep_is_incomplete(record) ? (struct text){NULL, 0}
                                                        : record->array;
-    struct text out = join(arena, record->array_aside, record->array_held);
-    record->array_left = set_text(arena, set_of(arena, join(arena, record->array_left, out)));
+    struct text out = join_ranges(arena, record->array_aside, record->array_held);
+    record->array_left =
+        set_text(arena, set_of(arena, join_ranges(arena, record->array_left, out)));
 }
 
 struct text sweep_shortened(struct arena *arena, struct text list)
@@ -306,7 +308,7 @@ struct text sweep_shortened(struct arena *arena, struct text list)
     return arena_printf(arena, "%.*s...", (int)length, list.data);
 }
 
-static const char *sets(size_t count)
+static const char *name_of_sets(size_t count)
 {
     return count == 1 ? "that of the index" : "those of the indexes";
 }
@@ -318,8 +320,8 @@ static void describe_some(struct buffer *out, struct arena *arena, struct set se
 {
     if (set.count)
         buffer_printf(out, "%s%zu%s %s, %s %s", out->length ? ", and " : "", set.count,
-                      out->length ? "" : of, set.count == 1 ? one : several, sets(set.count),
-                      sweep_shortened(arena, set_text(arena, set)).data);
+                      out->length ? "" : of, set.count == 1 ? one : several,
+                      name_of_sets(set.count), sweep_shortened(arena, set_text(arena, set)).data);
 }
 
 void sweep_describe(struct buffer *out, const struct job_record *record)
@@ -330,7 +332,7 @@ void sweep_describe(struct buffer *out, const struct job_record *record)
     struct set held = set_of(arena, record->array_held);
     struct set all = set_of(arena, record->array), left = set_of(arena, record->array_left);
     struct set failed =
-        choose(arena, choose(arena, left, stopped_of(arena, record), false), held, false);
+        filter_set(arena, filter_set(arena, left, stopped_of(arena, record), false), held, false);
     if (all.count && left.count) {
         const char *of =
             arena_printf(arena, " of %zu %s", all.count, all.count == 1 ? "task" : "tasks").data;

@@ -291,7 +291,7 @@ static void note_submitted(const struct submitter *submitter, struct item *item,
 
 /* The executor did not take it: it waits where it is.  That nothing came of the intent is noted, so that
  * the job can be killed, held and rendered at another size while it waits. */
-static void decline(struct submitter *submitter, struct item *item)
+static void note_declined(struct submitter *submitter, struct item *item)
 {
     const struct settings *settings = &submitter->stage.settings;
     bool away = item->submission.outcome != SUBMIT_NO_ROOM;
@@ -344,7 +344,7 @@ static void note_answer(struct submitter *submitter, struct item *item, struct e
             log_warn("%s: whether the executor has it is unknown; asking again: %s", item->place.id,
                      submission->error.text);
     } else if (submission->outcome == SUBMIT_UNAVAILABLE || submission->outcome == SUBMIT_NO_ROOM) {
-        decline(submitter, item);
+        note_declined(submitter, item);
     } else {
         judge_submission(submitter, item);
         fail_item(item);

@@ -21,7 +21,7 @@ struct taking {
     size_t passed_count;
 };
 
-static void stay(struct taking *taking, const struct queue_job *job)
+static void let_stay(struct taking *taking, const struct queue_job *job)
 {
     taking->passed[taking->passed_count++] = *job;
 }
@@ -47,7 +47,7 @@ static void keep_place(struct taking *taking, const struct queue_job *job,
     struct submitter *submitter = taking->submitter;
     if (submitter->first.id[0]) {
         submitter->first.first = true;
-        stay(taking, &submitter->first);
+        let_stay(taking, &submitter->first);
     }
     submitter->first = *job;
     submitter->reason = *reason;
@@ -66,7 +66,7 @@ static void look_closely(struct submitter *submitter, struct queue_job *job, str
 }
 
 /* Does the job, which was opened, start now?  Otherwise it stays. */
-static bool starts(struct taking *taking, struct queue_job *job, struct item *item)
+static bool start_or_pass(struct taking *taking, struct queue_job *job, struct item *item)
 {
     struct backfill *backfill = taking->submitter->backfill;
     struct error reason;
@@ -78,7 +78,7 @@ static bool starts(struct taking *taking, struct queue_job *job, struct item *it
     if (taking->blocked) {
         if (backfill_pass(backfill, &item->record, &job->demand))
             return true;
-        stay(taking, job);
+        let_stay(taking, job);
         return false;
     }
     if (backfill_take(backfill, &job->demand, &reason) == 0)
@@ -117,12 +117,12 @@ size_t in_order_take(struct submitter *submitter)
         if (taking->blocked && !job.unsettled &&
             backfill_fits_ever(submitter->backfill, &job.demand) &&
             !backfill_may_pass(submitter->backfill, &job.demand)) {
-            stay(taking, &job);
+            let_stay(taking, &job);
             continue;
         }
         if (!handover_look(submitter, item, job.id))
             continue;
-        if (starts(taking, &job, item)) {
+        if (start_or_pass(taking, &job, item)) {
             handover_prepare(submitter, item);
             count++;
         } else {

@@ -43,7 +43,7 @@ void load_free(struct load *load)
     free(load);
 }
 
-static int weigh(const struct load *load, struct text manifest)
+static int weight_of(const struct load *load, struct text manifest)
 {
     int weight = load->executor->operations->weight
                      ? load->executor->operations->weight(load->executor, manifest)
@@ -61,7 +61,7 @@ static struct counted *count_job(struct load *load, const char *id, int weight)
     return counted;
 }
 
-static void discount(struct load *load, struct counted *counted)
+static void forget_counted(struct load *load, struct counted *counted)
 {
     load->total -= counted->weight;
     names_remove(load->jobs, counted);
@@ -80,7 +80,7 @@ static int see_job(void *context, const struct job_place *place)
             return 0; /* it has just left */
         if (guard_look(guard_own(), place->id, &before)) {
             if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
-                weight = weigh(load, buffer_text(&manifest));
+                weight = weight_of(load, buffer_text(&manifest));
             guard_return(guard_own(), &before);
         }
         sys.close(job);
@@ -102,7 +102,7 @@ int load_refresh(struct load *load, struct error *error)
     for (struct counted *counted = names_first(load->jobs); counted; counted = next) {
         next = names_after(counted);
         if (!counted->seen && !counted->held)
-            discount(load, counted);
+            forget_counted(load, counted);
     }
     return 0;
 }
@@ -113,7 +113,7 @@ enum load_answer load_take(struct load *load, const char *id, struct text manife
     struct counted *counted = names_find(load->jobs, text_of(id));
     if (counted)
         return LOAD_TAKEN;
-    int weight = weigh(load, manifest);
+    int weight = weight_of(load, manifest);
     if (weight > load->executor->live_max) {
         error_set(error,
                   "the job makes %d objects at the scheduler, where at most %" PRId64
@@ -139,5 +139,5 @@ void load_release(struct load *load, const char *id, bool submitted)
     if (counted && submitted)
         counted->held = false;
     else if (counted)
-        discount(load, counted);
+        forget_counted(load, counted);
 }

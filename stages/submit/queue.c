@@ -200,7 +200,7 @@ void queue_free(struct queue *queue)
     free(queue);
 }
 
-static void add(struct queue *queue, const struct queue_job *job, int64_t time)
+static void add_entry(struct queue *queue, const struct queue_job *job, int64_t time)
 {
     const struct entry entry = {.job = *job, .time = time};
     if (queue_has(queue, job->id))
@@ -214,12 +214,12 @@ static void add(struct queue *queue, const struct queue_job *job, int64_t time)
 
 void queue_later(struct queue *queue, const struct queue_job *job, int64_t time)
 {
-    add(queue, job, time);
+    add_entry(queue, job, time);
 }
 
 void queue_add(struct queue *queue, const struct queue_job *job)
 {
-    add(queue, job, 0);
+    add_entry(queue, job, 0);
 }
 
 void queue_return(struct queue *queue, const struct queue_job *job)
@@ -229,7 +229,7 @@ void queue_return(struct queue *queue, const struct queue_job *job)
         owner->served = job->turn;
     if (owner->jobs.count)
         settle_owner(queue, owner->place);
-    add(queue, job, 0);
+    add_entry(queue, job, 0);
 }
 
 bool queue_has(const struct queue *queue, const char *id)

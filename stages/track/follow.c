@@ -62,7 +62,7 @@ static void open_jobs(struct round *round, struct tracked **batch, size_t count)
 
 /* A job whose end is written down is not asked about again.  False when the executor cannot be asked.
  */
-static bool ask(struct round *round)
+static bool ask_executor(struct round *round)
 {
     struct tracker *tracker = round->tracker;
     struct job_poll *asked[BATCH];
@@ -135,7 +135,7 @@ static void run_again(struct job_poll *poll)
 }
 
 /* Decide from the executor's answer what this round does with a job: stop it, end it, or copy its output. */
-static void decide(struct tracker *tracker, struct followed *followed)
+static void decide_action(struct tracker *tracker, struct followed *followed)
 {
     const struct job_poll *poll = &followed->poll;
     struct tracked *tracked = followed->tracked;
@@ -241,12 +241,12 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
     round.about = only;
     guard_enter(tracker->guard, only, 0);
     open_jobs(&round, batch, count);
-    bool answered = ask(&round);
+    bool answered = ask_executor(&round);
     if (answered && !stage_is_fenced(&tracker->stage))
         rescale_jobs(&round);
     for (size_t i = 0; i < round.count && answered; i++)
         if (round.jobs[i].fate == FATE_NONE)
-            decide(tracker, &round.jobs[i]);
+            decide_action(tracker, &round.jobs[i]);
     take_up_ended(&round);
     if (!stage_is_fenced(&tracker->stage)) {
         follow_tasks_stop(&round);

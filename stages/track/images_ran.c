@@ -36,7 +36,7 @@ static bool is_noted(const struct images_ran *ran, enum kind kind, const char *w
     return false;
 }
 
-static void keep(struct images_ran **ran, enum kind kind, struct text who, struct text what)
+static void keep_image(struct images_ran **ran, enum kind kind, struct text who, struct text what)
 {
     size_t count = *ran ? (*ran)->count : 0;
     *ran = memory_resize(*ran, sizeof(**ran) + (count + 1) * sizeof((*ran)->items[0]));
@@ -52,12 +52,12 @@ static bool has_room(const struct images_ran *ran)
     return !ran || ran->count < IMAGES_RAN_MOST;
 }
 
-static void note(struct images_ran **ran, enum kind kind, int attempt, const char *who,
-                 const char *what, struct buffer *lines)
+static void note_image(struct images_ran **ran, enum kind kind, int attempt, const char *who,
+                       const char *what, struct buffer *lines)
 {
     if (!what[0] || !has_room(*ran) || is_noted(*ran, kind, who, what))
         return;
-    keep(ran, kind, text_of(who), text_of(what));
+    keep_image(ran, kind, text_of(who), text_of(what));
     if (kind == KIND_IMAGE)
         eventlog_start(lines, clock_now(), "image");
     else
@@ -76,8 +76,8 @@ void images_ran_note(struct images_ran **ran, int job, const struct job_poll *po
         const struct task_state *task = &poll->tasks[i];
         char name[WHO_SIZE];
         snprintf(name, sizeof(name), "%s-%d", task->role, task->index);
-        note(ran, KIND_IMAGE, poll->attempt, task->role, task->image, &lines);
-        note(ran, KIND_LISTENING, poll->attempt, name, task->address, &lines);
+        note_image(ran, KIND_IMAGE, poll->attempt, task->role, task->image, &lines);
+        note_image(ran, KIND_LISTENING, poll->attempt, name, task->address, &lines);
     }
     if (lines.length && eventlog_append(job, buffer_text(&lines), NULL))
         (*ran)->count = before;
@@ -97,7 +97,7 @@ struct images_ran *images_ran_recall(struct text log, int attempt)
             struct text who = eventlog_get(arena, &event, kinds[i].who),
                         what = eventlog_get(arena, &event, kinds[i].what);
             if (who.length && what.length && has_room(ran))
-                keep(&ran, (enum kind)i, who, what);
+                keep_image(&ran, (enum kind)i, who, what);
         }
     arena_free(arena);
     return ran;

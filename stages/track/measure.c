@@ -305,7 +305,7 @@ static void note_rate(struct measure *measure)
 
 /* Looking */
 
-static void look(struct measure *measure, int job, const struct job_poll *poll)
+static void take_measure(struct measure *measure, int job, const struct job_poll *poll)
 {
     int64_t now = clock_now();
     if (!measure->progress)
@@ -331,7 +331,7 @@ void measure_look(struct measure *measure, int job, const struct job_poll *poll)
     struct error error;
     if (poll->phase != PHASE_RUNNING)
         return;
-    look(measure, job, poll);
+    take_measure(measure, job, poll);
     int64_t interval = measure->units ? write_interval : uncounted_interval;
     if (!measure->changed && measure->written && clock_elapsed() - measure->written < interval)
         return;
@@ -368,7 +368,7 @@ int measure_end(struct measure *measure, int job, const struct job_poll *poll, s
     if (!ran)
         return 0;
     /* A second look at what the first has read takes a last line without an end for what it is. */
-    look(measure, job, poll);
+    take_measure(measure, job, poll);
     struct progress *progress = measure->progress;
     if (measure->units)
         count_units(measure, job, poll,

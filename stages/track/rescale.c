@@ -86,7 +86,7 @@ static int64_t present_size(const struct job_record *record)
     return record->size_now ? record->size_now : record->size;
 }
 
-static bool refuse(struct rescaling *rescaling, const char *why)
+static bool refuse_request(struct rescaling *rescaling, const char *why)
 {
     rescaling->step = STEP_REFUSED;
     error_set(&rescaling->why, "%s", why);
@@ -94,14 +94,14 @@ static bool refuse(struct rescaling *rescaling, const char *why)
 }
 
 /* What to do first about a request. */
-static void begin(const struct tracker *tracker, struct rescaling *rescaling)
+static void choose_first_step(const struct tracker *tracker, struct rescaling *rescaling)
 {
     const struct job_record *record = &rescaling->record;
     const struct resize_request *request = &rescaling->request;
     bool can_stop = record->checkpoint_signal.length > 0;
     if (request->to && (record->sizes.kind == SIZE_FIXED || request->to < record->sizes.least ||
                         request->to > record->sizes.most))
-        refuse(rescaling, "The job cannot have that size.");
+        refuse_request(rescaling, "The job cannot have that size.");
     else if (request->to && request->to == present_size(record))
         rescaling->step = STEP_GRANTED;
     else if (request->to && tracker->executor->operations->resize)
@@ -109,7 +109,7 @@ static void begin(const struct tracker *tracker, struct rescaling *rescaling)
     else if (can_stop)
         rescaling->step = STEP_STOP;
     else
-        refuse(rescaling, "The job has no checkpoint, so it cannot be stopped and go on.");
+        refuse_request(rescaling, "The job has no checkpoint, so it cannot be stopped and go on.");
 }
 
 /* A request of this job that can be seen to now.  False when there is none. */
@@ -132,7 +132,7 @@ static bool find_request(struct tracker *tracker, struct followed *followed,
     if (pending == 0)
         resize_clear(followed->job, NULL); /* granted before a crash, or damaged */
     if (pending == 1)
-        begin(tracker, rescaling);
+        choose_first_step(tracker, rescaling);
     return pending == 1;
 }
 
@@ -149,7 +149,7 @@ static void take_answer(struct rescaling *rescaling)
         if (rescaling->record.checkpoint_signal.length)
             rescaling->step = STEP_STOP;
         else
-            refuse(rescaling, rescaling->resize.error.text);
+            refuse_request(rescaling, rescaling->resize.error.text);
         return;
     case RESIZE_NO_ROOM:
     case RESIZE_UNAVAILABLE:
@@ -161,7 +161,7 @@ static void take_answer(struct rescaling *rescaling)
     if (!tracked->request_patience)
         tracked->request_patience = now + most_tries;
     else if (now >= tracked->request_patience)
-        refuse(rescaling, rescaling->resize.error.text);
+        refuse_request(rescaling, rescaling->resize.error.text);
 }
 
 static void ask_executor(struct tracker *tracker, struct rescaling *jobs, size_t count)

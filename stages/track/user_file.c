@@ -38,7 +38,7 @@ static struct {
 
 /* In the thread */
 
-static void say(struct user_file_answer *answer, const char *why)
+static void say_why(struct user_file_answer *answer, const char *why)
 {
     snprintf(answer->why, sizeof(answer->why), "%s", why);
 }
@@ -50,20 +50,20 @@ static int open_file(const struct user_file *file, struct stat *status,
     char again[64];
     int place = sys.openat(AT_FDCWD, file->path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0), opened = -1;
     if (place < 0) {
-        say(answer, errno == ENOENT ? "" : strerror(errno));
+        say_why(answer, errno == ENOENT ? "" : strerror(errno));
         return -1;
     }
     if (sys.fstat(place, status)) {
-        say(answer, strerror(errno));
+        say_why(answer, strerror(errno));
     } else if (!S_ISREG(status->st_mode)) {
-        say(answer, "it is not a regular file");
+        say_why(answer, "it is not a regular file");
     } else if (status->st_uid != file->owner) {
-        say(answer, "it is not the file of the job's owner");
+        say_why(answer, "it is not the file of the job's owner");
     } else {
         snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
         opened = sys.openat(AT_FDCWD, again, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
         if (opened < 0)
-            say(answer, strerror(errno));
+            say_why(answer, strerror(errno));
     }
     sys.close(place);
     return opened;
@@ -84,18 +84,18 @@ static void read_file(const struct user_file *file, struct user_file_answer *ans
         memcpy(answer->bytes, bytes.data, bytes.length);
         answer->written = (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
     } else {
-        say(answer, "it is too large, or could not be read");
+        say_why(answer, "it is too large, or could not be read");
     }
     buffer_free(&bytes);
 }
 
-static void destroy(struct user_file *file)
+static void destroy_file(struct user_file *file)
 {
     free(file->path);
     free(file);
 }
 
-static void *serve(void *unused)
+static void *serve_files(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&queue.lock);
@@ -112,7 +112,7 @@ static void *serve(void *unused)
         file->answer = answer;
         file->state = USER_FILE_ANSWERED;
         if (file->forgotten)
-            destroy(file);
+            destroy_file(file);
         pthread_cond_broadcast(&queue.answered);
     }
     return NULL;
@@ -130,7 +130,7 @@ static void start_thread(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    queue.started = pthread_create(&thread, &attributes, serve, NULL) == 0;
+    queue.started = pthread_create(&thread, &attributes, serve_files, NULL) == 0;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -169,7 +169,7 @@ void user_file_free(struct user_file *file)
         leave_queue(file);
     pthread_mutex_unlock(&queue.lock);
     if (free_now)
-        destroy(file);
+        destroy_file(file);
 }
 
 void user_file_ask(struct user_file *file)

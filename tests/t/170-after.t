@@ -2,7 +2,7 @@
 # after, hold and release: a job waits in held/ for others or for somebody's word, says for whom, and
 # goes on, or fails, when that is settled.
 #
-# Seen to fail with: weigh() of stages/resubmit/held_pass.c giving nothing up, or taking done for afternotok;
+# Seen to fail with: condition_holds() of stages/resubmit/held_pass.c giving nothing up, or taking done for afternotok;
 # forget_refused() there left out, or a later job of one's own name taken; circles_find() finding none;
 # weigh_hold() of stages/shared/control.c without the administrator's part, or a release that leaves `hold`;
 # find_destination() of stages/prepare/requeue.c never saying held/, or the request to kill kept; look_at_failed() of

@@ -3,7 +3,7 @@
 # each is tried three times and then set aside with a reason and what was dropped; other people's jobs
 # are accepted meanwhile; and what reads them comes to rest.
 # Seen to fail without guard_enter() in accept_one() of stages/intake/accept.c (nothing is set aside), without
-# blame() in reread_jobs() of stages/prepare/reread.c (the pass never comes to an end), and without give_up() in each of
+# blame_job() in reread_jobs() of stages/prepare/reread.c (the pass never comes to an end), and without give_up() in each of
 # the three stages.
 . "$(dirname "$0")/lib.bash"
 "${CC:-cc}" -shared -fPIC -O1 -D_GNU_SOURCE -o "$scratch/poison.so" "$top/tests/poison.c" -ldl 2>"$scratch/cc.log" ||

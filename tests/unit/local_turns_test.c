@@ -1,6 +1,6 @@
 /* tests/unit/local_turns_test.c - tasks that take turns, against a podman that misbehaves on order
  *
- * To see it fail: let choose() of executors/local/turns.c not count those that run, and more run at
+ * To see it fail: let choose_tasks() of executors/local/turns.c not count those that run, and more run at
  * once than may; let waits() be true for what has a start time, and what ran before the machine was
  * restarted runs again; leave out note_refusal(), and a task that cannot be started stands in the
  * way of all others; let local_count() count those that wait, and there is no room for others; leave

@@ -157,7 +157,7 @@ HOURS ?= 1
 check-long:
 	@tools/setup check
 	@tools/setup fuzz
-	@DLSPOOL_CASES=60000 CRASH_EVERY=1 STORM=30000 $(MAKE) --no-print-directory unit asan tap crash
+	@DLSPOOL_CASES=60000 CRASH_EVERY=1 STORM=30000 BACKLOG=100000 HISTORY=200000 $(MAKE) --no-print-directory unit asan tap crash
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak

@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
-# A user who drops 12,000 files that are no jobs delays nobody else: not while they come, not when
-# they lie there at the start, on a disk or in memory.  Files that are copied over, written slowly,
-# renamed into place by editors and by rsync are taken whole; what a killed writer left is no job.
+# A user who drops 6,000 files that are no jobs delays nobody else: not while they come, and not when
+# they lie there at the start.  Files that are copied over, written slowly, renamed into place by
+# editors and by rsync are taken whole; what a killed writer left is no job.
 # STORM sets the number; make check-long takes 30,000.
-# To see it fail: serve incoming/ in the order of arrival, as was done before watcher/turns.c (a good
-# file took 42 s on a disk, with 30,000); let settle_judge() in watcher/settle.c return SETTLE_READY at once
-# (truncated jobs are submitted).
+# Seen to fail with: tests/mutants/turns-serve-in-order-of-arrival.patch and settle-takes-at-once.patch.
 . "$(dirname "$0")/lib.bash"
 in=$spool/incoming
-storm=${STORM:-12000}
+storm=${STORM:-6000}
 user=0
 [ "$(id -u)" = 0 ] && user=$(id -u nobody)
 job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1"; }
-milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 # Not by way of failed/, which is large here.
+refused() { ls -U "$spool/failed" | wc -l; }
 is_done() { ls "$spool"/done/* 2>/dev/null | grep -q "^$1-"; }
 make_spool() {
     new_spool null || exit 1
@@ -37,22 +35,20 @@ PY
 storm_on() {
     start_daemon
     /usr/bin/python3 "$scratch/storm.py" "$in" "$storm" "$user" &
-    local storming=$! began now worst=0 i
+    local storming=$! before now most=0 i
     sleep 1
     for i in 1 2 3 4 5 6; do
-        began=$(milliseconds)
-        job "good$i" >"$scratch/good" && cp "$scratch/good" "$in/good$i.yaml"
+        before=$(refused)
+        job "good$i" | drop "good$i.yaml"
         wait_for 90 is_done "good$i"
-        now=$(($(milliseconds) - began))
-        echo "# $1: good file $i: $now ms, with $(ls -U "$in" | wc -l) in incoming/ and $(ls -U "$spool/failed" | wc -l) in failed/"
-        [ $now -gt $worst ] && worst=$now
+        now=$(refused)
+        echo "# $1: good file $i: $((now - before)) refused before it, $(ls -U "$in" | wc -l) in incoming/ and $now in failed/"
+        [ $((now - before)) -gt $most ] && most=$((now - before))
     done
-    is "$((worst < 10000))" 1 "$1: a good file is done within 10 s in the storm: $worst ms"
+    is "$((most < storm / 3))" 1 "$1: a good file waits for few of the storm: at most $most of $storm"
     wait "$storming"
     all_refused() { [ "$(ls -U "$spool/failed" | wc -l)" -ge "$storm" ]; }
-    began=$(milliseconds)
     ok "$1: each of the $storm is refused with a job in failed/" wait_for 300 all_refused
-    echo "# $1: all refused $(($(milliseconds) - began)) ms after that"
     is "$(ls -U "$spool/failed" | cut -c1-11 | sort -u | wc -l)" "$storm" "$1: and each once"
     [ "$user" = 0 ] || is "$(cat "$spool/failed/storm000007"-*/job.yaml | grep '^owner')" 'owner: "nobody"' "$1: in the name of who dropped them"
     is "$(ls -A "$in")" "" "$1: incoming/ is empty"
@@ -75,19 +71,16 @@ mkdir -p "$spool"
     echo "# the spool is in memory"
 make_spool
 set_setting sync none
-storm_on memory
 
 # The same, twice as many, when they lie there at the start.
 rm -rf "$spool/failed" && mkdir "$spool/failed"
 /usr/bin/python3 "$scratch/storm.py" "$in" $((storm * 2)) "$user"
 for i in 1 2 3 4 5 6; do job "there$i" >"$in/there$i.yaml"; done
 all_there() { [ "$(ls "$spool"/done/* | grep -c '^there')" = 6 ]; }
-began=$(milliseconds)
 start_daemon
 wait_for 90 all_there
-now=$(($(milliseconds) - began))
-echo "# at the start: six good files among $((storm * 2)): $now ms, $(ls -U "$in" | wc -l) still wait"
-is "$((now < 10000))" 1 "good files that lie there at the start are done within 10 s: $now ms"
+waiting=$(ls -U "$in" | wc -l)
+is "$((waiting > storm / 2))" 1 "good files that lie there at the start are done while $waiting of $((storm * 2)) wait"
 stop_daemon
 find "$in" -mindepth 1 -delete
 find "$spool/failed" "$spool/.claims" "$spool/.new" -mindepth 1 -maxdepth 1 -exec rm -rf {} +

@@ -12,4 +12,4 @@
 # followed (descriptors grow).
 . "$(dirname "$0")/lib.bash"
 DLSPOOL=$DLSPOOL /usr/bin/python3 "$top/tests/bench/soak" --spool "$scratch/soak" \
-    --seconds "${SOAK_SECONDS:-20}" --kill-every 0.5 --rate 30
+    --seconds "${SOAK_SECONDS:-12}" --kill-every 0.5 --rate 30

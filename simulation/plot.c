@@ -16,12 +16,12 @@ struct frame {          /* where a diagram lies, and what its edges mean */
     double span;        /* seconds at the right */
 };
 
-static double at_time(const struct frame *frame, double time)
+static double x_of_time(const struct frame *frame, double time)
 {
     return LEFT + (WIDTH - LEFT - RIGHT) * (frame->span > 0 ? time / frame->span : 0);
 }
 
-static double at_value(const struct frame *frame, double value)
+static double y_of_value(const struct frame *frame, double value)
 {
     double share = frame->most > 0 ? value / frame->most : 0;
     return frame->top + frame->height * (1 - (share < 1 ? share : 1));
@@ -68,16 +68,16 @@ static void add_steps(struct buffer *picture, const struct frame *frame,
                       bool filled)
 {
     double bottom = frame->top + frame->height, before = -1;
-    buffer_printf(picture, "<path d=\"M%.1f %.1f", at_time(frame, 0), bottom);
+    buffer_printf(picture, "<path d=\"M%.1f %.1f", x_of_time(frame, 0), bottom);
     for (size_t i = 0; i < samples->count; i++) {
         double now = value(&samples->samples[i]);
         if (now == before)
             continue;
-        buffer_printf(picture, "H%.1fV%.1f", at_time(frame, samples->samples[i].time),
-                      at_value(frame, now));
+        buffer_printf(picture, "H%.1fV%.1f", x_of_time(frame, samples->samples[i].time),
+                      y_of_value(frame, now));
         before = now;
     }
-    buffer_printf(picture, "H%.1f", at_time(frame, frame->span));
+    buffer_printf(picture, "H%.1f", x_of_time(frame, frame->span));
     if (filled)
         buffer_printf(picture, "V%.1fZ", bottom);
     buffer_printf(picture, "\" %s/>\n", style);

@@ -175,11 +175,11 @@ int reread_jobs(struct reread *reread, struct error *error)
             break;
         if (!guard_blames(guard)) {
             result = error_set(error, "the process that reads requests again was ended by %s",
-                               guard_end(status, end));
+                               guard_describe_end(status, end));
         } else {
             first = find_action(reread, guard->name, first);
             if (first < reread->count)
-                blame_job(reread, &reread->actions[first], guard_end(status, end));
+                blame_job(reread, &reread->actions[first], guard_describe_end(status, end));
             first++;
             guard_leave(guard);
         }

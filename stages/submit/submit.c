@@ -337,7 +337,7 @@ static void tell_waiting(struct submitter *submitter)
     else if (submitter->first.id[0] && !planned)
         waits_tell(submitter->waits, WAITING_ROOM, first, submitter->reason.text);
     else
-        waits_end(submitter->waits);
+        waits_clear(submitter->waits);
 }
 
 /* Submit what can be.  After an end over a batch all are gone through, each once: only then is it known

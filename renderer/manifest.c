@@ -184,7 +184,7 @@ static void say_no_image(struct work *work, const struct images *images,
     buffer_free(&there);
 }
 
-static struct image_query wish_of(const struct work *work)
+static struct image_query image_query_of(const struct work *work)
 {
     const struct render_input *input = work->input;
     bool ours = strcmp(template_executor(input), "local") == 0;
@@ -204,7 +204,7 @@ static int check_host_version(struct work *work)
 {
     static struct image_row row = {{"*", 1}, {"*", 1}, {"*", 1}, {"*", 1}, {"host", 4}, 0};
     const struct images host = {&row, 1};
-    struct image_query query = wish_of(work);
+    struct image_query query = image_query_of(work);
     struct error_quote_buffer buffers[3];
     struct buffer there = {0};
     if (!query.machine || !query.version.length)
@@ -252,7 +252,7 @@ static int check_role_images(struct work *work, const struct value *site)
 /* The image that images.txt names. */
 static int choose_image(struct work *work, const struct images *images)
 {
-    const struct image_query query = wish_of(work);
+    const struct image_query query = image_query_of(work);
     const struct image_row *row = images_find(images, &query);
     if (!row) {
         say_no_image(work, images, &query);

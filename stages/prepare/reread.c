@@ -95,7 +95,7 @@ static int note_stop(int job, const char *stage, const char *end, struct error *
     return result;
 }
 
-static int set_aside(struct reread *reread, int job, int stops, struct error *error)
+static int quarantine_job(struct reread *reread, int job, int stops, struct error *error)
 {
     struct job_record record;
     struct diagnosis diagnosis;
@@ -131,7 +131,7 @@ static void blame_job(struct reread *reread, const struct requeue_action *action
     if (note_stop(job, reread->stage->name, end, &error))
         log_warn("%s: %s", id, error.text);
     bool aside = stops >= GUARD_MOST_TRIES;
-    if (aside && set_aside(reread, job, stops, &error)) {
+    if (aside && quarantine_job(reread, job, stops, &error)) {
         log_warn("%s: %s", id, error.text);
         aside = false;
     } else if (aside && remembered) {

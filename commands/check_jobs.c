@@ -121,7 +121,7 @@ static void check_log(struct checker *checker)
 }
 
 /* The first line of `why`. */
-static void say_set_aside(struct checker *checker, const char *what)
+static void say_quarantined(struct checker *checker, const char *what)
 {
     struct buffer why = {0};
     struct error_quote_buffer buffer;
@@ -154,7 +154,7 @@ static void check_failure(struct checker *checker, const struct job_record *reco
                     (int)record->failure.reason.length, record->failure.reason.data);
     for (size_t i = 0; i < ARRAY_COUNT(aside); i++)
         if (text_is(record->failure.reason, aside[i]))
-            say_set_aside(checker, aside[i]);
+            say_quarantined(checker, aside[i]);
 }
 
 static void check_files(struct checker *checker)
@@ -256,24 +256,24 @@ static int check_job(void *context, const struct job_place *place)
 }
 
 /* What is no job in a directory of jobs.  jobs_walk() passes over it. */
-struct strangers {
+struct unexpected {
     struct checker *checker;
     enum state state;
 };
 
 static int check_name(void *context, const char *name, unsigned char type)
 {
-    struct strangers *strangers = context;
+    struct unexpected *unexpected = context;
     struct error_quote_buffer buffer;
-    bool day = strangers->state == STATE_DONE;
+    bool day = unexpected->state == STATE_DONE;
     bool right = day ? strlen(name) == 10 : id_valid(text_of(name));
     if (right && (type == DT_DIR || type == DT_UNKNOWN))
         return 0;
-    findings_say(strangers->checker->findings, "%s/: \"%s\" is no %s: %s",
-                 spool_state_name(strangers->state), error_quote(&buffer, name, strlen(name)),
+    findings_say(unexpected->checker->findings, "%s/: \"%s\" is no %s: %s",
+                 spool_state_name(unexpected->state), error_quote(&buffer, name, strlen(name)),
                  day ? "day" : "job",
                  right ? "found something else than a directory" : "dlspool passes over it");
-    strangers->checker->result->problems++;
+    unexpected->checker->result->problems++;
     return 0;
 }
 
@@ -303,8 +303,8 @@ int check_jobs(const struct spool *spool, struct findings *findings,
     int failed = 0;
     *result = (struct check_jobs_result){0};
     for (int i = 0; i < STATE_COUNT && !failed; i++) {
-        struct strangers strangers = {&checker, (enum state)i};
-        if (directory_walk(spool->states[i], check_name, &strangers) ||
+        struct unexpected unexpected = {&checker, (enum state)i};
+        if (directory_walk(spool->states[i], check_name, &unexpected) ||
             jobs_walk(spool, (enum state)i, check_job, &checker))
             failed = error_errno(error, "%s/ could not be read", spool_state_name((enum state)i));
     }

@@ -139,21 +139,28 @@ static int by_arrival(const void *a, const void *b)
     return strcmp(first->job->id, second->job->id);
 }
 
-/* The jobs that nothing was decided about yet, in the order of their arrival. */
-static size_t find_fresh(struct plan *plan, struct plan_item **fresh)
+static bool is_new(const struct plan_item *item)
+{
+    const struct plan_job *job = item->job;
+    return item->part != PART_KEPT && isfinite(job->deadline) && !job->admitted && !job->refused;
+}
+
+/* New jobs that are no candidates can no longer meet their deadlines. */
+static void refuse_hopeless_jobs(struct plan *plan)
+{
+    for (size_t i = plan->candidates; i < plan->count; i++)
+        if (is_new(&plan->items[i]))
+            plan->items[i].job->refused = true;
+}
+
+/* The candidates that nothing was decided about yet, in the order of their arrival. */
+static size_t find_new_jobs(const struct plan *plan, struct plan_item **found)
 {
     size_t count = 0;
-    for (size_t i = 0; i < plan->count; i++) {
-        struct plan_job *job = plan->items[i].job;
-        if (plan->items[i].part == PART_KEPT || !isfinite(job->deadline) || job->admitted ||
-            job->refused)
-            continue;
-        if (i < plan->candidates)
-            fresh[count++] = &plan->items[i];
-        else
-            job->refused = true;
-    }
-    qsort(fresh, count, sizeof(struct plan_item *), by_arrival);
+    for (size_t i = 0; i < plan->candidates; i++)
+        if (is_new(&plan->items[i]))
+            found[count++] = &plan->items[i];
+    qsort(found, count, sizeof(struct plan_item *), by_arrival);
     return count;
 }
 
@@ -166,7 +173,8 @@ static void answer_request(struct plan_item *item, bool admitted)
 static void admit_new_jobs(struct plan *plan, const struct plan_state *state)
 {
     struct plan_item **fresh = memory_allocate((plan->count + 1) * sizeof(struct plan_item *));
-    size_t count = find_fresh(plan, fresh), effort = 0, i = 0;
+    refuse_hopeless_jobs(plan);
+    size_t count = find_new_jobs(plan, fresh), effort = 0, i = 0;
     size_t misses = count > 0 ? plan_all(plan, state, NULL, SIZE_MAX - 1, &effort) : 0;
     for (; i < count && effort < MOST_EFFORT; i++)
         answer_request(fresh[i], plan_all(plan, state, fresh[i], misses, &effort) <= misses);

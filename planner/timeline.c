@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-static void make_room(struct timeline *timeline, size_t count)
+static void reserve_segments(struct timeline *timeline, size_t count)
 {
     if (count <= timeline->capacity)
         return;
@@ -17,14 +17,14 @@ static void make_room(struct timeline *timeline, size_t count)
 
 void timeline_reset(struct timeline *timeline, double start, int free)
 {
-    make_room(timeline, 1);
+    reserve_segments(timeline, 1);
     timeline->segments[0] = (struct timeline_segment){start, free};
     timeline->count = 1;
 }
 
 void timeline_copy(struct timeline *copy, const struct timeline *timeline)
 {
-    make_room(copy, timeline->count);
+    reserve_segments(copy, timeline->count);
     memcpy(copy->segments, timeline->segments, timeline->count * sizeof(*copy->segments));
     copy->count = timeline->count;
 }
@@ -55,7 +55,7 @@ static size_t split_at(struct timeline *timeline, double time)
     size_t at = find_segment(timeline, time);
     if (timeline->segments[at].start >= time)
         return at;
-    make_room(timeline, timeline->count + 1);
+    reserve_segments(timeline, timeline->count + 1);
     struct timeline_segment *segment = &timeline->segments[at];
     memmove(segment + 2, segment + 1, (timeline->count - at - 1) * sizeof(*segment));
     segment[1] = (struct timeline_segment){time, segment->free};

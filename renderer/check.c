@@ -43,12 +43,12 @@ static void report_line(struct check *check, const char *line, const char *detai
     ++*count;
 }
 
-static void problem(struct check *check, const char *line, const char *detail)
+static void report_problem(struct check *check, const char *line, const char *detail)
 {
     report_line(check, line, detail, &check->result->problems);
 }
 
-static void warning(struct check *check, const char *path, const char *sentence)
+static void report_warning(struct check *check, const char *path, const char *sentence)
 {
     buffer_printf(check->report, "%s:1: warning: %s\n", path, sentence);
     check->result->warnings++;
@@ -61,7 +61,7 @@ static void problem_of(struct check *check, const char *path, const struct error
     size_t length = strlen(path);
     if (strncmp(line.text, path, length) != 0 || line.text[length] != ':')
         error_prefix(&line, "%s:1", path);
-    problem(check, line.text, NULL);
+    report_problem(check, line.text, NULL);
 }
 
 /* images.txt, site.yaml, retry.txt */
@@ -70,7 +70,7 @@ static void tell_name(void *context, bool fault, const char *line)
 {
     struct check *check = context;
     if (fault) {
-        problem(check, line, NULL);
+        report_problem(check, line, NULL);
         return;
     }
     buffer_printf(check->report, "%s\n", line);
@@ -108,7 +108,7 @@ static void check_tables(struct check *check)
         problem_of(check, "site.yaml", &error);
     check_words(check);
     if (!repository_has(check->repository, "retry.txt"))
-        warning(check, "retry.txt", "it is missing, so every failure is of class unknown");
+        report_warning(check, "retry.txt", "it is missing, so every failure is of class unknown");
     else if (repository_read(check->repository, "retry.txt", &content, &error))
         problem_of(check, "retry.txt", &error);
     else
@@ -150,7 +150,7 @@ static void check_includes(struct check *check, const char *path, const struct v
                    !repository_tree(check->repository, value->string, &error) &&
                    !line_says(check, path, tree->line, error.text)) {
             error_prefix(&error, "%s:%u:%u: $include", path, tree->line, tree->column);
-            problem(check, error.text, NULL);
+            report_problem(check, error.text, NULL);
         }
     }
 }
@@ -207,7 +207,7 @@ static void check_names(struct check *check, const char *path, const struct samp
         snprintf(sentence, sizeof(sentence),
                  "no row of images.txt fits library %s and type %s, so no job can use it",
                  parts->library, parts->type);
-        warning(check, path, sentence);
+        report_warning(check, path, sentence);
     }
     bool known = false;
     for (size_t i = 0; known_types[i]; i++)
@@ -216,7 +216,7 @@ static void check_names(struct check *check, const char *path, const struct samp
         struct nearest_hint hint;
         snprintf(sentence, sizeof(sentence), "%s is no job type that is known%s", parts->type,
                  nearest_hint(&hint, text_of(parts->type), known_types));
-        warning(check, path, sentence);
+        report_warning(check, path, sentence);
     }
 }
 
@@ -244,7 +244,7 @@ static void tell_end(struct check *check, const struct sampled_template *templat
         "%s:1: the process that rendered its sample jobs was ended by signal %d (%s); this is "
         "a fault of dlspool, please report it with the template",
         template->path, number, number ? strsignal(number) : "none");
-    problem(check, error.text, NULL);
+    report_problem(check, error.text, NULL);
 }
 
 static void tell_sampled(struct check *check, struct sampled_template *template)
@@ -261,7 +261,7 @@ static void tell_sampled(struct check *check, struct sampled_template *template)
     if (template->ended)
         tell_end(check, template);
     else if (template->wanted == 0 && !template->unusable)
-        warning(check, template->path, "it refuses every sample job");
+        report_warning(check, template->path, "it refuses every sample job");
     buffer_free(&template->findings);
 }
 
@@ -278,7 +278,7 @@ static int visit_file(void *context, const char *path)
     struct check *check = context;
     struct text name = text_of(path);
     if (text_ends(name, ".yml"))
-        warning(check, path, "it is not read; a template's name ends in .yaml");
+        report_warning(check, path, "it is not read; a template's name ends in .yaml");
     if (text_ends(name, ".yaml") && !text_is(name, "site.yaml"))
         check_file(check, path);
     return 0;
@@ -314,6 +314,6 @@ int check_repository(struct repository *repository, const struct check_options *
     check_renderings(&check);
     repository_walk(repository, visit_includes, &check);
     if (result->templates == 0)
-        warning(&check, "local", "there is no template, so no job can be rendered");
+        report_warning(&check, "local", "there is no template, so no job can be rendered");
     return result->problems ? -1 : 0;
 }

@@ -109,7 +109,7 @@ static bool is_name_byte(char c)
 }
 
 /* Does the text hold the words, and does no name go on after them? */
-static bool holds(struct text text, const char *words)
+static bool holds_words(struct text text, const char *words)
 {
     size_t length = strlen(words);
     const char *from = text.data, *end = text.data + text.length, *hit;
@@ -132,8 +132,8 @@ static int visit_content(void *context, const char *path)
     const struct member_search *search = context;
     struct text content = repository_file(search->repository, path);
     return content.data && strcmp(path, "site.yaml") != 0 &&
-           (holds(content, search->dotted) || holds(content, search->asked) ||
-            holds(content, search->indexed));
+           (holds_words(content, search->dotted) || holds_words(content, search->asked) ||
+            holds_words(content, search->indexed));
 }
 
 /* `above` is "" or "kubernetes." */

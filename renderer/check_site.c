@@ -107,8 +107,8 @@ static const struct rule platform_rules[] = {
     {NULL, NULL, NULL},
 };
 
-static int fault(const struct value *value, const char *above, const char *field,
-                 const char *expected, struct error *error)
+static int report_fault(const struct value *value, const char *above, const char *field,
+                        const char *expected, struct error *error)
 {
     return error_set(error, "site.yaml:%u:%u: %s%s: expected %s", value->line, value->column, above,
                      field, expected);
@@ -120,12 +120,12 @@ static int check_section(const struct value *site, const char *name, const struc
     const struct value *section = value_get(site, name);
     char above[32];
     if (section && section->kind != VALUE_OBJECT)
-        return fault(section, "", name, "a map", error);
+        return report_fault(section, "", name, "a map", error);
     snprintf(above, sizeof(above), "%s.", name);
     for (const struct rule *rule = rules; section && rule->field; rule++) {
         const struct value *value = value_get(section, rule->field);
         if (value && !rule->good(value))
-            return fault(value, above, rule->field, rule->expected, error);
+            return report_fault(value, above, rule->field, rule->expected, error);
     }
     return 0;
 }
@@ -141,7 +141,7 @@ int check_site(const struct value *site, struct error *error)
     };
     const struct value *ports = value_get(site, "ports");
     if (ports && !is_range(ports))
-        return fault(ports, "", "ports", "{first, last}, numbers from 1 to 65535", error);
+        return report_fault(ports, "", "ports", "{first, last}, numbers from 1 to 65535", error);
     for (size_t i = 0; i < ARRAY_COUNT(sections); i++)
         if (check_section(site, sections[i].name, sections[i].rules, error))
             return -1;

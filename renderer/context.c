@@ -17,7 +17,7 @@ int context_port(struct text id)
 }
 
 /* A tree that is only read may be part of another: trees are immutable once built. */
-static struct value *shared(const struct value *value)
+static struct value *share_value(const struct value *value)
 {
     return (struct value *)(uintptr_t)value;
 }
@@ -40,7 +40,7 @@ static struct value *word_list(struct arena *arena, const struct text *words, si
     return list;
 }
 
-static struct value *overlaid(struct arena *arena, struct value *below, struct value *above)
+static struct value *overlay_objects(struct arena *arena, struct value *below, struct value *above)
 {
     if (!above || above->object.count == 0)
         return below;
@@ -73,7 +73,7 @@ static struct role_values role_values(struct arena *arena, const struct context_
         .gpus = value_number(arena, role->gpus),
         .command = role->command_count ? word_list(arena, role->command, role->command_count)
                                        : value_null(arena),
-        .env = overlaid(arena, job_env, role->env),
+        .env = overlay_objects(arena, job_env, role->env),
         .name = value_text(arena, role->name.length ? role->name : role->role),
         .storage = number_or_null(arena, (double)role->storage),
         .image = text_or_null(arena, role->image),
@@ -320,8 +320,8 @@ struct value *context_build(struct arena *arena, const struct value *job, struct
                             const struct value *site)
 {
     struct value *context = value_object(arena);
-    value_put(arena, context, "job", shared(job));
+    value_put(arena, context, "job", share_value(job));
     value_put(arena, context, "image", value_text(arena, image));
-    value_put(arena, context, "site", shared(site));
+    value_put(arena, context, "site", share_value(site));
     return context;
 }

@@ -74,7 +74,7 @@ static int quote_word(struct buffer *out, const char *name, const struct value *
     return 0;
 }
 
-static struct value *finish(struct arena *arena, struct buffer *out, int failed)
+static struct value *finish_text(struct arena *arena, struct buffer *out, int failed)
 {
     struct value *value = NULL;
     if (!failed)
@@ -89,7 +89,7 @@ static struct value *call_shell(struct arena *arena, struct value **arguments, s
     struct buffer out = {0};
     if (check_count("shell", "a word", count, error))
         return NULL;
-    return finish(arena, &out, quote_word(&out, "shell", arguments[0], error));
+    return finish_text(arena, &out, quote_word(&out, "shell", arguments[0], error));
 }
 
 static struct value *call_words(struct arena *arena, struct value **arguments, size_t count,
@@ -109,7 +109,7 @@ static struct value *call_words(struct arena *arena, struct value **arguments, s
             buffer_add_byte(&out, ' ');
         failed = quote_word(&out, "words", arguments[0]->list.items[i], error);
     }
-    return finish(arena, &out, failed);
+    return finish_text(arena, &out, failed);
 }
 
 static struct value *call_basename(struct arena *arena, struct value **arguments, size_t count,
@@ -147,7 +147,7 @@ static struct value *call_literal(struct arena *arena, struct value **arguments,
             buffer_add_byte(&out, '$');
         buffer_add_byte(&out, text.data[i]);
     }
-    return finish(arena, &out, 0);
+    return finish_text(arena, &out, 0);
 }
 
 static struct value *call_pairs(struct arena *arena, struct value **arguments, size_t count,

@@ -78,7 +78,8 @@ struct tree_digest known_trees_digest(struct known_trees *known, const struct va
     return digest;
 }
 
-static bool holds(const struct known_trees *known, size_t slot, const struct tree_digest *digest)
+static bool slot_holds(const struct known_trees *known, size_t slot,
+                       const struct tree_digest *digest)
 {
     return memcmp(&known->slots[slot], digest, sizeof(*digest)) == 0;
 }
@@ -90,20 +91,20 @@ static size_t find_slot(const struct known_trees *known, const struct tree_diges
     size_t slot;
     memcpy(&slot, digest->bytes, sizeof(slot));
     slot %= SLOTS;
-    while (!holds(known, slot, digest) && !holds(known, slot, &empty))
+    while (!slot_holds(known, slot, digest) && !slot_holds(known, slot, &empty))
         slot = (slot + 1) % SLOTS;
     return slot;
 }
 
 bool known_trees_has(const struct known_trees *known, const struct tree_digest *digest)
 {
-    return holds(known, find_slot(known, digest), digest);
+    return slot_holds(known, find_slot(known, digest), digest);
 }
 
 void known_trees_add(struct known_trees *known, const struct tree_digest *digest)
 {
     size_t slot = find_slot(known, digest);
-    if (known->count == MOST_KNOWN_TREES || holds(known, slot, digest))
+    if (known->count == MOST_KNOWN_TREES || slot_holds(known, slot, digest))
         return;
     known->slots[slot] = *digest;
     known->count++;

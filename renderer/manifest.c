@@ -89,7 +89,7 @@ static bool begins_with_parts(struct text image, struct text beginning)
            memchr("/:@", image.data[beginning.length], 3);
 }
 
-static bool allows(const struct value *allow, struct text image)
+static bool allows_image(const struct value *allow, struct text image)
 {
     if (!allow)
         return false;
@@ -108,7 +108,7 @@ static bool allows(const struct value *allow, struct text image)
  * `host`), or a list of names and of beginnings that end where a part of a name ends. */
 static bool image_allowed(const struct value *site, struct text image)
 {
-    return allows(value_get(value_get(site, "images"), "allow_user"), image);
+    return allows_image(value_get(value_get(site, "images"), "allow_user"), image);
 }
 
 /* A job that was written for another system always names its image: the site may have a rule of its
@@ -128,7 +128,7 @@ static bool image_allowed_to(const struct value *job, const struct value *site, 
     struct text short_name = image, hub = TEXT("docker.io/");
     if (text_starts(image, hub.data))
         short_name = (struct text){image.data + hub.length, image.length - hub.length};
-    return allows(allow, image) || allows(allow, short_name);
+    return allows_image(allow, image) || allows_image(allow, short_name);
 }
 
 /* May the user choose this image? */
@@ -184,7 +184,7 @@ static void say_no_image(struct work *work, const struct images *images,
     buffer_free(&there);
 }
 
-static struct image_query wish_of(const struct work *work)
+static struct image_query image_query_of(const struct work *work)
 {
     const struct render_input *input = work->input;
     bool ours = strcmp(template_executor(input), "local") == 0;
@@ -204,7 +204,7 @@ static int check_host_version(struct work *work)
 {
     static struct image_row row = {{"*", 1}, {"*", 1}, {"*", 1}, {"*", 1}, {"host", 4}, 0};
     const struct images host = {&row, 1};
-    struct image_query query = wish_of(work);
+    struct image_query query = image_query_of(work);
     struct error_quote_buffer buffers[3];
     struct buffer there = {0};
     if (!query.machine || !query.version.length)
@@ -252,7 +252,7 @@ static int check_role_images(struct work *work, const struct value *site)
 /* The image that images.txt names. */
 static int choose_image(struct work *work, const struct images *images)
 {
-    const struct image_query query = wish_of(work);
+    const struct image_query query = image_query_of(work);
     const struct image_row *row = images_find(images, &query);
     if (!row) {
         say_no_image(work, images, &query);

@@ -146,7 +146,7 @@ void repository_close(struct repository *repository)
 }
 
 /* Which commit the revision stands for just now. */
-static int resolve(struct repository *repository, git_oid *id, struct error *error)
+static int resolve_revision(struct repository *repository, git_oid *id, struct error *error)
 {
     /* HEAD is asked for before every job, and the short way is ten times as quick. */
     if (strcmp(repository->revision, "HEAD") == 0) {
@@ -194,7 +194,7 @@ static struct snapshot *read_good(struct repository *repository, const git_oid *
 int repository_refresh(struct repository *repository, struct error *error)
 {
     git_oid id;
-    if (resolve(repository, &id, error))
+    if (resolve_revision(repository, &id, error))
         return -1;
     if (repository->served && git_oid_equal(&repository->served->id, &id))
         return 0;

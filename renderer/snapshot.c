@@ -150,7 +150,8 @@ struct file *snapshot_find(const struct snapshot *snapshot, struct text path)
 }
 
 /* The content of a file that every commit must have. */
-static const struct file *required(struct snapshot *snapshot, const char *name, struct error *error)
+static const struct file *find_required(struct snapshot *snapshot, const char *name,
+                                        struct error *error)
 {
     const struct file *file = snapshot_find(snapshot, text_of(name));
     if (!file)
@@ -163,13 +164,13 @@ static const struct file *required(struct snapshot *snapshot, const char *name, 
 static void read_tables(struct snapshot *snapshot)
 {
     struct error error;
-    const struct file *file = required(snapshot, "images.txt", &error);
+    const struct file *file = find_required(snapshot, "images.txt", &error);
     if (file)
         snapshot->images = images_parse(snapshot->arena, file->content, "images.txt", &error);
     if (!snapshot->images)
         snapshot->images_fault = arena_string(snapshot->arena, error.text);
 
-    file = required(snapshot, "site.yaml", &error);
+    file = find_required(snapshot, "site.yaml", &error);
     if (file)
         snapshot->site =
             yaml_read(snapshot->arena, file->content, "site.yaml", &template_yaml_limits, &error);

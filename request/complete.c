@@ -14,8 +14,8 @@
 
 enum { NONE = -1 }; /* no number of tasks does it */
 
-static void read_number(struct reading *reading, const struct value_path *path,
-                        const struct value *value, const struct field *field, void *into)
+static void read_task_count(struct reading *reading, const struct value_path *path,
+                            const struct value *value, const struct field *field, void *into)
 {
     if (value->kind != VALUE_NUMBER || value->number != floor(value->number) ||
         value->number < NONE || value->number == 0 || value->number > (double)field->most)
@@ -26,9 +26,9 @@ static void read_number(struct reading *reading, const struct value_path *path,
 }
 
 static const struct field fields[] = {
-    {FIELD_NAME("failed"), read_number, .offset = offsetof(struct completion, failed),
+    {FIELD_NAME("failed"), read_task_count, .offset = offsetof(struct completion, failed),
      .most = TASKS_MOST},
-    {FIELD_NAME("succeeded"), read_number, .offset = offsetof(struct completion, succeeded),
+    {FIELD_NAME("succeeded"), read_task_count, .offset = offsetof(struct completion, succeeded),
      .most = TASKS_MOST},
 };
 

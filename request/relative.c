@@ -81,8 +81,8 @@ static void add_sorted(struct replacement *list, size_t count, struct replacemen
     list[count] = new;
 }
 
-static struct text replace(struct arena *arena, struct text source, const struct replacement *list,
-                           size_t count)
+static struct text replace_paths(struct arena *arena, struct text source,
+                                 const struct replacement *list, size_t count)
 {
     struct buffer out = {0};
     size_t at = 0;
@@ -117,5 +117,5 @@ struct text relative_make_absolute(struct arena *arena, struct text source, cons
                       error_quote(&buffers[0], value->string.data, value->string.length),
                       error_quote(&buffers[1], new.path.data, new.path.length));
     }
-    return count ? replace(arena, source, list, count) : source;
+    return count ? replace_paths(arena, source, list, count) : source;
 }

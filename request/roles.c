@@ -21,7 +21,7 @@ bool roles_is_new(struct arena *arena, struct role_names *names, struct text nam
 }
 
 /* The name as a label, which another role may have too; the number of its bytes. */
-static size_t fold(struct text name, char label[static ROLE_LONGEST + 1])
+static size_t fold_name(struct text name, char label[static ROLE_LONGEST + 1])
 {
     size_t length = 0;
     for (size_t i = 0; i < name.length && length < ROLE_LONGEST; i++) {
@@ -50,7 +50,7 @@ static size_t fold(struct text name, char label[static ROLE_LONGEST + 1])
 struct text roles_label(struct arena *arena, struct role_names *names, struct text name)
 {
     char label[ROLE_LONGEST + 1], ending[16];
-    size_t length = fold(name, label);
+    size_t length = fold_name(name, label);
     struct text plain = arena_text(arena, label, length);
     struct member *used = value_member(names->labels, plain);
     if (!used) {

@@ -46,7 +46,7 @@ struct simulation {
     struct simulation_result *result;
 };
 
-static struct running_job *owner(struct plan_job *job)
+static struct running_job *owner_of(struct plan_job *job)
 {
     return (struct running_job *)job; /* its first member */
 }
@@ -94,7 +94,7 @@ static struct knowledge *find_knowledge(struct simulation *simulation,
 
 /* Make the jobs of a simulation of those of the trace: what is random is drawn here, in the order of the trace,
  * so that every policy meets the same jobs. */
-static void prepare(struct simulation *simulation)
+static void prepare_jobs(struct simulation *simulation)
 {
     const struct simulation_options *options = simulation->options;
     struct random random = {options->seed}, other = {~options->seed};
@@ -130,7 +130,7 @@ static double until_done(const struct running_job *job)
     return job->plan.restart_left + (job->total - job->done) / job->level->rate;
 }
 
-static void finish(struct simulation *simulation, struct running_job *job, double when)
+static void finish_job(struct simulation *simulation, struct running_job *job, double when)
 {
     job->finished = when;
     job->done = job->total;
@@ -143,7 +143,7 @@ static void finish(struct simulation *simulation, struct running_job *job, doubl
     memmove(&active[i], &active[i + 1], (count - i) * sizeof(*active));
 }
 
-static void run(struct simulation *simulation, struct running_job *job, double seconds)
+static void run_job(struct simulation *simulation, struct running_job *job, double seconds)
 {
     double restarting = seconds < job->plan.restart_left ? seconds : job->plan.restart_left;
     double useful = seconds - restarting;
@@ -158,17 +158,17 @@ static void run(struct simulation *simulation, struct running_job *job, double s
 }
 
 /* Let time pass until `then`; jobs end when they end. */
-static void advance(struct simulation *simulation, double then)
+static void advance_time(struct simulation *simulation, double then)
 {
     for (size_t i = simulation->state.job_count; i-- > 0;) {
-        struct running_job *job = owner(simulation->active[i]);
+        struct running_job *job = owner_of(simulation->active[i]);
         double seconds = then - simulation->now;
         if (!job->level)
             continue;
         double left = until_done(job);
-        run(simulation, job, left < seconds ? left : seconds);
+        run_job(simulation, job, left < seconds ? left : seconds);
         if (left <= seconds + INSTANT)
-            finish(simulation, job, simulation->now + left);
+            finish_job(simulation, job, simulation->now + left);
     }
     simulation->now = then;
 }
@@ -186,7 +186,7 @@ static double next_event(const struct simulation *simulation)
         simulation->trace->jobs[simulation->came].arrival < next)
         next = simulation->trace->jobs[simulation->came].arrival;
     for (size_t i = 0; i < simulation->state.job_count; i++) {
-        const struct running_job *job = owner(simulation->active[i]);
+        const struct running_job *job = owner_of(simulation->active[i]);
         if (!job->level)
             continue;
         double end = simulation->now + until_done(job);
@@ -200,7 +200,7 @@ static double next_event(const struct simulation *simulation)
 }
 
 /* When the policy is asked for what happens at `time`: at once when a job comes. */
-static double wake(const struct simulation *simulation, double time)
+static double next_wake(const struct simulation *simulation, double time)
 {
     const struct trace *trace = simulation->trace;
     double soonest = simulation->now + simulation->options->tick;
@@ -211,7 +211,7 @@ static double wake(const struct simulation *simulation, double time)
 
 /* ---- decisions ---- */
 
-static void learn(const struct simulation *simulation, struct running_job *job)
+static void learn_rate(const struct simulation *simulation, struct running_job *job)
 {
     struct knowledge *knowledge = job->knowledge;
     size_t level = (size_t)(job->level - knowledge->curve->levels);
@@ -223,7 +223,7 @@ static void learn(const struct simulation *simulation, struct running_job *job)
 }
 
 /* What the planner is told of a job. */
-static void inform(const struct simulation *simulation, struct running_job *job)
+static void inform_planner(const struct simulation *simulation, struct running_job *job)
 {
     double believed = is_live(simulation, job) ? job->total : job->believed;
     double least = LEAST_LEFT * job->done;
@@ -233,10 +233,10 @@ static void inform(const struct simulation *simulation, struct running_job *job)
     if (!(job->plan.work > 0))
         job->plan.work = 1e-6;
     if (job->level)
-        learn(simulation, job);
+        learn_rate(simulation, job);
 }
 
-static void apply(struct simulation *simulation, struct running_job *job)
+static void apply_plan(struct simulation *simulation, struct running_job *job)
 {
     struct plan_job *plan = &job->plan;
     struct simulation_result *result = simulation->result;
@@ -254,7 +254,7 @@ static void apply(struct simulation *simulation, struct running_job *job)
     plan->restart_left = plan->size > 0 ? plan->restart : 0;
 }
 
-static void decide(struct simulation *simulation, const struct policy *policy)
+static void ask_policy(struct simulation *simulation, const struct policy *policy)
 {
     struct timespec before, after;
     struct plan_state *state = &simulation->state;
@@ -262,7 +262,7 @@ static void decide(struct simulation *simulation, const struct policy *policy)
            simulation->trace->jobs[simulation->came].arrival <= simulation->now)
         simulation->active[state->job_count++] = &simulation->all[simulation->came++].plan;
     for (size_t i = 0; i < state->job_count; i++)
-        inform(simulation, owner(simulation->active[i]));
+        inform_planner(simulation, owner_of(simulation->active[i]));
     state->now = simulation->now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     policy->decide(state);
@@ -271,7 +271,7 @@ static void decide(struct simulation *simulation, const struct policy *policy)
     simulation->result->decision_seconds +=
         (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) * 1e-9;
     for (size_t i = 0; i < state->job_count; i++)
-        apply(simulation, owner(simulation->active[i]));
+        apply_plan(simulation, owner_of(simulation->active[i]));
 }
 
 /* ---- results ---- */
@@ -282,7 +282,7 @@ static int by_size(const void *a, const void *b)
     return *first < *second ? -1 : *first > *second;
 }
 
-static void summarise(double *values, size_t count, double *mean, double *p95)
+static void summarise_values(double *values, size_t count, double *mean, double *p95)
 {
     double sum = 0;
     *mean = *p95 = 0;
@@ -308,7 +308,7 @@ static bool is_feasible(const struct simulation *simulation, const struct runnin
 }
 
 /* Count what became of the jobs: deadlines met and missed, promises broken, how late, and what was used. */
-static void conclude(struct simulation *simulation)
+static void count_outcomes(struct simulation *simulation)
 {
     struct simulation_result *result = simulation->result;
     size_t count = simulation->trace->count, late = 0, served = 0;
@@ -349,15 +349,15 @@ static void conclude(struct simulation *simulation)
         result->utilisation = simulation->held / (capacity * result->span);
         result->effective = simulation->progress / (capacity * result->span);
     }
-    summarise(tardy, late, &result->tardiness_mean, &result->tardiness_p95);
-    summarise(late_times, late, &result->late_mean, &result->late_p95);
-    summarise(times, served, &result->best_effort_mean, &result->best_effort_p95);
+    summarise_values(tardy, late, &result->tardiness_mean, &result->tardiness_p95);
+    summarise_values(late_times, late, &result->late_mean, &result->late_p95);
+    summarise_values(times, served, &result->best_effort_mean, &result->best_effort_p95);
     free(tardy);
     free(late_times);
     free(times);
 }
 
-static void sample(const struct simulation *simulation, struct simulation_samples *samples)
+static void take_sample(const struct simulation *simulation, struct simulation_samples *samples)
 {
     samples->samples = memory_grow(samples->samples, samples->count, &samples->capacity,
                                    sizeof(*samples->samples));
@@ -391,17 +391,17 @@ void engine_run(const struct trace *trace, const struct simulation_options *opti
                                            .guard = options->guard,
                                            .reserve = options->reserve,
                                            .jobs = simulation.active};
-    prepare(&simulation);
+    prepare_jobs(&simulation);
     for (;;) {
-        decide(&simulation, policy);
+        ask_policy(&simulation, policy);
         if (samples)
-            sample(&simulation, samples);
+            take_sample(&simulation, samples);
         double next = next_event(&simulation);
         if (!isfinite(next))
             break; /* all are done, or nothing will ever change */
-        advance(&simulation, wake(&simulation, next));
+        advance_time(&simulation, next_wake(&simulation, next));
     }
-    conclude(&simulation);
+    count_outcomes(&simulation);
     free(simulation.all);
     free(simulation.active);
     free(simulation.knowledge);

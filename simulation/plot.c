@@ -16,12 +16,12 @@ struct frame {          /* where a diagram lies, and what its edges mean */
     double span;        /* seconds at the right */
 };
 
-static double at_time(const struct frame *frame, double time)
+static double x_of_time(const struct frame *frame, double time)
 {
     return LEFT + (WIDTH - LEFT - RIGHT) * (frame->span > 0 ? time / frame->span : 0);
 }
 
-static double at_value(const struct frame *frame, double value)
+static double y_of_value(const struct frame *frame, double value)
 {
     double share = frame->most > 0 ? value / frame->most : 0;
     return frame->top + frame->height * (1 - (share < 1 ? share : 1));
@@ -68,35 +68,35 @@ static void add_steps(struct buffer *picture, const struct frame *frame,
                       bool filled)
 {
     double bottom = frame->top + frame->height, before = -1;
-    buffer_printf(picture, "<path d=\"M%.1f %.1f", at_time(frame, 0), bottom);
+    buffer_printf(picture, "<path d=\"M%.1f %.1f", x_of_time(frame, 0), bottom);
     for (size_t i = 0; i < samples->count; i++) {
         double now = value(&samples->samples[i]);
         if (now == before)
             continue;
-        buffer_printf(picture, "H%.1fV%.1f", at_time(frame, samples->samples[i].time),
-                      at_value(frame, now));
+        buffer_printf(picture, "H%.1fV%.1f", x_of_time(frame, samples->samples[i].time),
+                      y_of_value(frame, now));
         before = now;
     }
-    buffer_printf(picture, "H%.1f", at_time(frame, frame->span));
+    buffer_printf(picture, "H%.1f", x_of_time(frame, frame->span));
     if (filled)
         buffer_printf(picture, "V%.1fZ", bottom);
     buffer_printf(picture, "\" %s/>\n", style);
 }
 
-static double used(const struct simulation_sample *sample)
+static double used_of(const struct simulation_sample *sample)
 {
     return sample->used;
 }
-static double wanted(const struct simulation_sample *sample)
+static double wanted_of(const struct simulation_sample *sample)
 {
     return sample->wanted;
 }
-static double missed(const struct simulation_sample *sample)
+static double missed_of(const struct simulation_sample *sample)
 {
     return (double)sample->missed;
 }
 
-static double longest(const struct plot_series *series, size_t count)
+static double longest_span(const struct plot_series *series, size_t count)
 {
     double span = 0;
     for (size_t i = 0; i < count; i++) {
@@ -111,7 +111,8 @@ void plot_draw(struct buffer *picture, const char *title, int gpus,
                const struct plot_series *series, size_t count)
 {
     char style[96];
-    struct frame frame = {.top = TOP, .height = BAND, .most = gpus, .span = longest(series, count)};
+    struct frame frame = {
+        .top = TOP, .height = BAND, .most = gpus, .span = longest_span(series, count)};
     int height = (int)count * (BAND + GAP) + MISSES + TOP + GAP;
     buffer_printf(picture,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
@@ -121,11 +122,11 @@ void plot_draw(struct buffer *picture, const char *title, int gpus,
     add_label(picture, LEFT, 18, "start", title);
     for (size_t i = 0; i < count; i++) {
         add_axes(picture, &frame, series[i].policy);
-        add_steps(picture, &frame, series[i].samples, wanted, "fill=\"#e8e8e8\" stroke=\"none\"",
+        add_steps(picture, &frame, series[i].samples, wanted_of, "fill=\"#e8e8e8\" stroke=\"none\"",
                   true);
         snprintf(style, sizeof(style), "fill=\"%s\" fill-opacity=\"0.7\" stroke=\"none\"",
                  colours[i % COLOURS]);
-        add_steps(picture, &frame, series[i].samples, used, style, true);
+        add_steps(picture, &frame, series[i].samples, used_of, style, true);
         if (i == 0) {
             add_label(picture, WIDTH - RIGHT + 8, frame.top + 12, "start", "GPUs held (coloured)");
             add_label(picture, WIDTH - RIGHT + 8, frame.top + 28, "start", "and asked for (grey)");
@@ -136,14 +137,14 @@ void plot_draw(struct buffer *picture, const char *title, int gpus,
     frame.most = 1;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < series[i].samples->count; k++)
-            if (missed(&series[i].samples->samples[k]) > frame.most)
-                frame.most = missed(&series[i].samples->samples[k]);
+            if (missed_of(&series[i].samples->samples[k]) > frame.most)
+                frame.most = missed_of(&series[i].samples->samples[k]);
     add_axes(picture, &frame, "deadlines missed so far");
     for (size_t i = 0; i < count; i++) {
         double y = frame.top + 12 + 15 * (double)i;
         snprintf(style, sizeof(style), "fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"",
                  colours[i % COLOURS]);
-        add_steps(picture, &frame, series[i].samples, missed, style, false);
+        add_steps(picture, &frame, series[i].samples, missed_of, style, false);
         buffer_printf(picture, "<path d=\"M%d %.1fh14\" %s/>\n", WIDTH - RIGHT + 8, y - 4, style);
         add_label(picture, WIDTH - RIGHT + 28, y, "start", series[i].policy);
     }

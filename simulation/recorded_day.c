@@ -218,7 +218,7 @@ static void see_start(void *context, double now, const struct plan_job *job)
     }
 }
 
-static void compare(const struct day_pool *pool, double tick, struct recorded_pool *result)
+static void compare_pool(const struct day_pool *pool, double tick, struct recorded_pool *result)
 {
     for (size_t i = 0; i < pool->count; i++) {
         const struct day_job *job = &pool->jobs[i];
@@ -263,7 +263,7 @@ static void simulate_pool(struct day_pool *pool, struct arena *arena, struct rec
                                              .observe = see_start,
                                              .context = pool};
         engine_run(&trace, &options, policy_find(TEXT("ours")), &ignored, NULL);
-        compare(pool, options.tick, result);
+        compare_pool(pool, options.tick, result);
     }
     arena_free(own);
 }

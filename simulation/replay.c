@@ -13,8 +13,8 @@ static bool same_number(double a, double b)
     return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
-static void differ(struct arena *arena, struct replay *replay, const struct recorded_plan *plan,
-                   size_t job)
+static void note_difference(struct arena *arena, struct replay *replay,
+                            const struct recorded_plan *plan, size_t job)
 {
     const struct plan_job *now = plan->state.jobs[job];
     const struct plan_decision *then = &plan->decisions[job];
@@ -41,7 +41,7 @@ static void decide_again(struct arena *arena, struct replay *replay, struct reco
         if (now->give != then->give || now->deadline_status != then->deadline_status ||
             !same_number(now->finish, then->finish) || now->promised != then->promised ||
             now->over != then->over)
-            differ(arena, replay, plan, i);
+            note_difference(arena, replay, plan, i);
     }
 }
 

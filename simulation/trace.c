@@ -35,7 +35,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int visible(const struct dirent *entry)
+static int is_visible(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
 }
@@ -52,7 +52,7 @@ static const char *find_profile(const struct reading *reading, struct text model
         if (access(path.data, F_OK) == 0)
             return path.data;
         struct dirent **entries = NULL;
-        int count = scandir(reading->profiles, &entries, visible, by_name);
+        int count = scandir(reading->profiles, &entries, is_visible, by_name);
         for (int i = 0; i < count; i++) {
             path = arena_printf(reading->arena, "%s/%s/%.*s.csv", reading->profiles,
                                 entries[i]->d_name, length, model.data);

@@ -201,7 +201,7 @@ static int shorten_file(int directory, struct error *error)
 }
 
 /* A file that cannot be one of ours makes room for one that is. */
-static int make_room(int directory, size_t more, struct error *error)
+static int shorten_if_full(int directory, size_t more, struct error *error)
 {
     struct stat status;
     if (sys.fstatat(directory, file_name, &status, AT_SYMLINK_NOFOLLOW))
@@ -313,7 +313,7 @@ int history_add(const struct spool *spool, const struct job_record *record,
     history_runs_add(record, progress, finished, false, now, &lines);
     if (lines.length) {
         directory = history_runs_open(spool, true, error);
-        result = directory < 0 || make_room(directory, lines.length, error) ||
+        result = directory < 0 || shorten_if_full(directory, lines.length, error) ||
                          eventlog_append_to(directory, file_name, buffer_text(&lines), error)
                      ? -1
                      : 0;

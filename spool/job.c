@@ -126,7 +126,7 @@ done:
 
 void job_notify(const struct spool *spool, const struct job_place *place)
 {
-    /* Only a hint: the timed scan finds what a lost bell would have told. */
+    /* Only a hint: the timed scan finds what a lost notification would have told. */
     if (!place->date[0])
         sys.utimensat(spool->states[place->state], place->id, NULL, AT_SYMLINK_NOFOLLOW);
     if (place->state == STATE_HELD)

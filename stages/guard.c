@@ -95,7 +95,7 @@ void guard_clear(struct guard *guard)
         memset(guard, 0, sizeof(*guard));
 }
 
-const char *guard_end(int status, char buffer[static GUARD_END_SIZE])
+const char *guard_describe_end(int status, char buffer[static GUARD_END_SIZE])
 {
     if (WIFSIGNALED(status))
         snprintf(buffer, GUARD_END_SIZE, "signal %d", WTERMSIG(status));

@@ -79,7 +79,7 @@ void guard_return(struct guard *guard, const struct guard_before *before);
 bool guard_blames(const struct guard *guard);
 /* How the process ended, for people: "signal 11", "status 1", "more than 5 s of processor time". */
 enum { GUARD_END_SIZE = 64 };
-const char *guard_end(int status, char buffer[static GUARD_END_SIZE]);
+const char *guard_describe_end(int status, char buffer[static GUARD_END_SIZE]);
 
 /* For a stage that begins: count what the process before it has left, and say so.  A job that cannot
  * be counted because too many are takes the place of the one with the fewest ends. */

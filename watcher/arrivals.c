@@ -233,8 +233,8 @@ static struct pending *remember_file(struct arrivals *arrivals, struct text name
  * again.  When that would be this owner, the owner's files that are due come first, and this one
  * is left to a scan; but one that was looked at and only waits gives its place to one that does
  * not. */
-static struct pending *make_room(struct arrivals *arrivals, struct text name, uid_t owner,
-                                 bool news, int64_t due, int64_t now)
+static struct pending *replace_pending(struct arrivals *arrivals, struct text name, uid_t owner,
+                                       bool news, int64_t due, int64_t now)
 {
     struct error why;
     bool believed = false;
@@ -275,7 +275,7 @@ static void sort_name(struct arrivals *arrivals, const struct watch_name *name, 
         return;
     bool news = (name->flags & ~(unsigned int)WATCH_SEEN) != 0;
     int64_t due = name->flags == WATCH_CHANGED ? now + FIRST_LOOK : now;
-    pending = names_full(arrivals->pending) ? make_room(arrivals, text, owner, news, due, now)
+    pending = names_full(arrivals->pending) ? replace_pending(arrivals, text, owner, news, due, now)
                                             : remember_file(arrivals, text, owner, news, due, now);
     if (pending)
         pending->flags |= name->flags;

@@ -2,8 +2,8 @@
  *
  * inotify says when to look, a scan says what is there; both are always on.  A name is delivered
  *   - soon after it was moved or linked into the directory, made there, closed after writing, or
- *     had its times or mode changed (touching a job's directory is how one stage rings another's
- *     bell), as far as inotify reports it: what other machines do on NFS it does not report;
+ *     had its times or mode changed (touching a job's directory is how one stage notifies
+ *     another), as far as inotify reports it: what other machines do on NFS it does not report;
  *   - at every scan for as long as it is there, whatever inotify said.
  * So nothing in the directory stays unseen for longer than a scan's interval, and a consumer must
  * expect any name again and again, and names that are gone by the time it looks.

@@ -3,11 +3,12 @@
  * What a manifest may say of a pod's rights is listed; a field that is not in the list is refused,
  * so a field that a later version of Kubernetes adds gives no way around.
  */
-#include "base/path.h"
 #include "executors/kubernetes/policy.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "base/path.h"
 
 /* Report a field at `path`.NAME. */
 struct policy {

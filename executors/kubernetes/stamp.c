@@ -34,7 +34,7 @@ static struct value *copy_list(struct arena *arena, const struct value *list)
     return copy;
 }
 
-static void set_all(struct arena *arena, struct value *into, const struct value *from)
+static void set_members(struct arena *arena, struct value *into, const struct value *from)
 {
     for (size_t i = 0; i < from->object.count; i++)
         value_set(arena, into, from->object.members[i].key, from->object.members[i].value);
@@ -89,9 +89,9 @@ static struct value *stamp_metadata(const struct stamping *stamping, struct valu
     struct arena *arena = stamping->arena;
     struct value *metadata = replace_by_copy(arena, parent, "metadata");
     struct value *labels = replace_by_copy(arena, metadata, "labels");
-    set_all(arena, labels, stamping->labels);
+    set_members(arena, labels, stamping->labels);
     put_if_given(arena, labels, KUBERNETES_LABEL_ROLE, role);
-    set_all(arena, replace_by_copy(arena, metadata, "annotations"), stamping->annotations);
+    set_members(arena, replace_by_copy(arena, metadata, "annotations"), stamping->annotations);
     return metadata;
 }
 

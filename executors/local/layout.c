@@ -351,8 +351,8 @@ static void assign_places(struct batch *batch, struct layout *layout,
 
 /* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
  * least one; GPUs are kept for as many as will ever run at once. */
-static void take_turns_room(struct batch *batch, struct layout *layout,
-                            struct free_resources *available)
+static void take_turns_resources(struct batch *batch, struct layout *layout,
+                                 struct free_resources *available)
 {
     struct demand one = demand_of_task(layout->tasks[0].task), devices = {0};
     size_t count = layout->manifest->task_count, most = (size_t)layout->specification.at_once;
@@ -374,12 +374,13 @@ static void take_turns_room(struct batch *batch, struct layout *layout,
     assign_places(batch, layout, available, most);
 }
 
-static void take_room(struct batch *batch, struct layout *layout, struct free_resources *available)
+static void take_resources(struct batch *batch, struct layout *layout,
+                           struct free_resources *available)
 {
     if (!has_type(batch, layout, available) || !fits_machine(layout, available))
         return;
     if (layout->manifest->parallelism) {
-        take_turns_room(batch, layout, available);
+        take_turns_resources(batch, layout, available);
         return;
     }
     for (size_t i = 0; i < layout->manifest->task_count; i++) {
@@ -392,7 +393,8 @@ static void take_room(struct batch *batch, struct layout *layout, struct free_re
     }
 }
 
-void layout_take_room(struct batch *batch, const struct podman_container *containers, size_t count)
+void layout_take_resources(struct batch *batch, const struct podman_container *containers,
+                           size_t count)
 {
     struct free_resources available;
     local_available(batch->local, batch->arena, &available, containers, count);
@@ -400,7 +402,7 @@ void layout_take_room(struct batch *batch, const struct podman_container *contai
     for (int any = 0; any <= 1; any++)
         for (size_t i = 0; i < batch->count; i++)
             if (!batch->layouts[i].decided && any == !batch->layouts[i].submission->gpu_type.length)
-                take_room(batch, &batch->layouts[i], &available);
+                take_resources(batch, &batch->layouts[i], &available);
 }
 
 /* ---- the users' paths ---- */

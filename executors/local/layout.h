@@ -66,7 +66,8 @@ void layout_adopt(struct layout *layout, struct layout_task *task,
 
 /* The steps, for all undecided layouts of a batch.  `containers` are all there are of dlspool. */
 void layout_look(struct batch *batch, struct podman_container *containers, size_t count);
-void layout_take_room(struct batch *batch, const struct podman_container *containers, size_t count);
+void layout_take_resources(struct batch *batch, const struct podman_container *containers,
+                           size_t count);
 void layout_check_access(struct batch *batch);
 void layout_write_files(struct batch *batch);
 

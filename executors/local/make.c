@@ -140,17 +140,17 @@ static void note_created(struct batch *batch, struct subject *subject,
     }
 }
 
-/* Returns whether a task lacks its image. */
-static bool create_containers(struct batch *batch)
+/* Create what is not there yet; how many containers could not be, for lack of their images. */
+static size_t create_containers(struct batch *batch)
 {
     struct step step = step_make(batch);
-    bool lacking = false;
+    size_t lacking = 0;
     step_add_tasks(batch, &step, TASK_ABSENT, prepare_create);
     step_run(batch, &step);
     for (size_t i = 0; i < step.count; i++) {
         if (!step.subjects[i].layout->decided)
             note_created(batch, &step.subjects[i], &step.calls[i]);
-        lacking = lacking || step.calls[i].outcome == PODMAN_MISSING;
+        lacking += step.calls[i].outcome == PODMAN_MISSING;
     }
     step_free(&step);
     return lacking;
@@ -271,7 +271,7 @@ static void pull_images(struct batch *batch)
 void step_make_containers(struct batch *batch)
 {
     make_pods(batch);
-    if (create_containers(batch) && layout_any_left(batch)) {
+    if (create_containers(batch) > 0 && layout_any_left(batch)) {
         pull_images(batch);
         create_containers(batch);
     }

@@ -107,7 +107,7 @@ static void put_off(struct change *changes, size_t count, const char *sentence)
             decide_not(&changes[i], RESIZE_UNAVAILABLE, "%s", sentence);
 }
 
-static void take_room(struct change *change, struct free_resources *available)
+static void take_resources(struct change *change, struct free_resources *available)
 {
     struct job_resize *job = change->job;
     struct demand more = {.cpus = job->size - change->from};
@@ -215,7 +215,7 @@ static void grow_containers(struct local *local, struct arena *arena, struct cha
         local_available(local, arena, &available, containers, container_count);
         for (size_t i = 0; i < count; i++)
             if (!changes[i].decided)
-                take_room(&changes[i], &available);
+                take_resources(&changes[i], &available);
         update_containers(local, arena, changes, count, true);
     }
     local_turns_release(held);

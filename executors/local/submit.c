@@ -88,7 +88,7 @@ static void take_stock(struct batch *batch)
     }
     layout_look(batch, containers, count);
     local_ports_take(batch, containers, count);
-    layout_take_room(batch, containers, count);
+    layout_take_resources(batch, containers, count);
 }
 
 int local_needs(struct executor *executor, struct text manifest, struct demand *demand)

@@ -231,7 +231,8 @@ static bool any_waits(const struct local_turns *jobs, size_t count)
 }
 
 /* What all dlspool's containers leave; -1: podman does not say. */
-static int look_for_room(struct local *local, struct arena *arena, struct free_resources *available)
+static int find_available(struct local *local, struct arena *arena,
+                          struct free_resources *available)
 {
     struct podman_container *containers;
     size_t count;
@@ -249,7 +250,7 @@ void local_turns_start(struct local *local, struct arena *arena, struct local_tu
     if (!any_waits(jobs, count))
         return;
     int held = local_turns_hold(local, 0);
-    if (held < 0 || look_for_room(local, arena, &available)) {
+    if (held < 0 || find_available(local, arena, &available)) {
         local_turns_release(held);
         return;
     }

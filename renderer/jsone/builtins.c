@@ -181,7 +181,7 @@ struct value *interpreter_find_builtin(struct interpreter *self, struct text nam
     return NULL;
 }
 
-static bool fits(const struct value *value, int type)
+static bool fits_type(const struct value *value, int type)
 {
     if (type == TYPE_WHOLE)
         return value->kind == VALUE_NUMBER && interpreter_is_whole(value->number);
@@ -201,7 +201,7 @@ static struct value *call_builtin(struct interpreter *self, const struct builtin
     for (size_t i = 0; good && i < count; i++) {
         if (i < 3 && builtin->types[i])
             type = builtin->types[i];
-        good = fits(arguments[i], type);
+        good = fits_type(arguments[i], type);
     }
     if (!good)
         return interpreter_raise(self, BUILTIN_ERROR, "invalid arguments to builtin: %s",

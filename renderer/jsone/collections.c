@@ -264,8 +264,8 @@ static bool flatten_into(struct interpreter *self, struct value *list, struct va
     return true;
 }
 
-static struct value *flatten(struct interpreter *self, const struct operation *operation,
-                             size_t levels, const char *message)
+static struct value *flatten_list(struct interpreter *self, const struct operation *operation,
+                                  size_t levels, const char *message)
 {
     struct value *value = render_operand(self, operation, VALUE_LIST, message);
     struct value *list = value ? interpreter_list(self, 0) : NULL;
@@ -274,12 +274,12 @@ static struct value *flatten(struct interpreter *self, const struct operation *o
 
 struct value *collection_flatten(struct interpreter *self, const struct operation *operation)
 {
-    return flatten(self, operation, 2, "$flatten value must evaluate to an array");
+    return flatten_list(self, operation, 2, "$flatten value must evaluate to an array");
 }
 
 struct value *collection_flatten_deep(struct interpreter *self, const struct operation *operation)
 {
-    return flatten(self, operation, SIZE_MAX, "$flattenDeep value must evaluate to an array");
+    return flatten_list(self, operation, SIZE_MAX, "$flattenDeep value must evaluate to an array");
 }
 
 /* Objects put together */

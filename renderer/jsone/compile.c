@@ -19,7 +19,7 @@ struct fault compile_fault(struct compiler *self, const char *kind, const char *
     return (struct fault){kind, message};
 }
 
-struct node *compile_node(struct compiler *self, enum node_kind kind)
+struct node *compile_new_node(struct compiler *self, enum node_kind kind)
 {
     struct node *node = arena_allocate(self->arena, sizeof(*node));
     node->kind = kind;
@@ -30,14 +30,14 @@ struct node *compile_node(struct compiler *self, enum node_kind kind)
 
 const struct node *compile_faulty(struct compiler *self, const char *message)
 {
-    struct node *node = compile_node(self, NODE_FAULT);
+    struct node *node = compile_new_node(self, NODE_FAULT);
     node->fault = compile_fault(self, TEMPLATE_ERROR, message);
     return node;
 }
 
 static struct node *constant_node(struct compiler *self, const struct value *value)
 {
-    struct node *node = compile_node(self, NODE_CONSTANT);
+    struct node *node = compile_new_node(self, NODE_CONSTANT);
     /* Trees are not changed once built; results that share this part are trees. */
     node->constant = (struct value *)(uintptr_t)value;
     return node;
@@ -123,7 +123,7 @@ static const struct node *compile_string(struct compiler *self, const struct val
 {
     if (!find_opening(value->string))
         return constant_node(self, value);
-    struct node *node = compile_node(self, NODE_STRING);
+    struct node *node = compile_new_node(self, NODE_STRING);
     compile_interpolation(self, value->string, &node->string);
     return node;
 }
@@ -149,7 +149,7 @@ static const struct value *constant_list(struct compiler *self, const struct val
 
 static const struct node *compile_list(struct compiler *self, const struct value *value)
 {
-    struct node *node = compile_node(self, NODE_LIST);
+    struct node *node = compile_new_node(self, NODE_LIST);
     size_t count = value->list.count;
     bool constant = true;
     node->list.items = arena_allocate(self->arena, (count + 1) * sizeof(struct node *));
@@ -216,7 +216,7 @@ static const struct value *constant_object(struct compiler *self, const struct v
 
 static const struct node *compile_plain_object(struct compiler *self, const struct value *value)
 {
-    struct node *node = compile_node(self, NODE_OBJECT);
+    struct node *node = compile_new_node(self, NODE_OBJECT);
     size_t count = value->object.count;
     bool constant = true;
     node->object.members = arena_allocate(self->arena, (count + 1) * sizeof(struct node_member));

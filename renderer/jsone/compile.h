@@ -18,7 +18,7 @@ void compile_template(struct template *template, const struct value *tree);
 /* Note a fault of what is being compiled; the first one is the template's. */
 struct fault compile_fault(struct compiler *self, const char *kind, const char *message);
 
-struct node *compile_node(struct compiler *self, enum node_kind kind);
+struct node *compile_new_node(struct compiler *self, enum node_kind kind);
 
 /* A node that raises a TemplateError. */
 const struct node *compile_faulty(struct compiler *self, const char *message);

@@ -199,7 +199,7 @@ const struct node *compile_operation(struct compiler *self, const struct value *
                                      const struct operator_rule *rule)
 {
     const struct node *faulty = NULL;
-    struct node *node = compile_node(self, NODE_OPERATION);
+    struct node *node = compile_new_node(self, NODE_OPERATION);
     struct operation *operation = arena_allocate(self->arena, sizeof(*operation));
     const struct value *operand = value_get(value, rule->name);
     operation->rule = rule;

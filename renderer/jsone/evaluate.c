@@ -19,7 +19,7 @@ static struct value *fail_operands(struct interpreter *self, const char *sign, c
 /* Signs between numbers */
 
 /* ECMAScript and C disagree about these two powers of one. */
-static double power(double base, double exponent)
+static double raise_to_power(double base, double exponent)
 {
     if (isnan(exponent) || (fabs(base) == 1 && isinf(exponent)))
         return (double)NAN;
@@ -39,8 +39,8 @@ static struct value *join_texts(struct interpreter *self, struct text a, struct 
     return value_text(self->arena, (struct text){bytes, a.length + b.length});
 }
 
-static struct value *calculate(struct interpreter *self, enum token_kind sign,
-                               const struct value *a, const struct value *b)
+static struct value *calculate_number(struct interpreter *self, enum token_kind sign,
+                                      const struct value *a, const struct value *b)
 {
     if (sign == TOKEN_PLUS && a->kind == VALUE_STRING && b->kind == VALUE_STRING)
         return join_texts(self, a->string, b->string);
@@ -69,7 +69,7 @@ static struct value *evaluate_power(struct interpreter *self, const struct synta
         return NULL;
     if (exponent->kind != VALUE_NUMBER || base->kind != VALUE_NUMBER)
         return fail_operands(self, "**", "number");
-    return interpreter_number(self, power(base->number, exponent->number));
+    return interpreter_number(self, raise_to_power(base->number, exponent->number));
 }
 
 static struct value *evaluate_unary(struct interpreter *self, const struct syntax *syntax)
@@ -101,8 +101,8 @@ static bool is_ordered(enum token_kind sign, int order)
     }
 }
 
-static struct value *compare(struct interpreter *self, enum token_kind sign, const struct value *a,
-                             const struct value *b)
+static struct value *compare_values(struct interpreter *self, enum token_kind sign,
+                                    const struct value *a, const struct value *b)
 {
     if (a->kind == VALUE_STRING && b->kind == VALUE_STRING) {
         if (!interpreter_bytes(self, a->string.length))
@@ -136,8 +136,8 @@ static struct value *search_list(struct interpreter *self, const struct value *w
     return interpreter_boolean(self, equal);
 }
 
-static struct value *search(struct interpreter *self, const struct value *wanted,
-                            const struct value *in)
+static struct value *search_value(struct interpreter *self, const struct value *wanted,
+                                  const struct value *in)
 {
     if (in->kind == VALUE_LIST)
         return search_list(self, wanted, in);
@@ -165,7 +165,7 @@ static struct value *apply_sign(struct interpreter *self, enum token_kind sign,
     case TOKEN_AND:
         return interpreter_boolean(self, interpreter_is_truthy(b));
     case TOKEN_IN:
-        return search(self, a, b);
+        return search_value(self, a, b);
     case TOKEN_EQUAL:
     case TOKEN_UNEQUAL:
         return evaluate_equality(self, sign, a, b);
@@ -173,9 +173,9 @@ static struct value *apply_sign(struct interpreter *self, enum token_kind sign,
     case TOKEN_GREATER:
     case TOKEN_LESS_EQUAL:
     case TOKEN_GREATER_EQUAL:
-        return compare(self, sign, a, b);
+        return compare_values(self, sign, a, b);
     default:
-        return calculate(self, sign, a, b);
+        return calculate_number(self, sign, a, b);
     }
 }
 
@@ -260,7 +260,8 @@ static size_t length_of(const struct value *value)
     return value->kind == VALUE_LIST ? value->list.count : count_characters(value->string);
 }
 
-static struct value *characters(struct interpreter *self, struct text text, size_t from, size_t to)
+static struct value *cut_characters(struct interpreter *self, struct text text, size_t from,
+                                    size_t to)
 {
     size_t start = character_offset(text, from);
     struct text rest = {text.data + start, text.length - start};
@@ -294,7 +295,7 @@ static struct value *get_index(struct interpreter *self, const struct value *val
         return interpreter_raise(self, INTERPRETER_ERROR, "index out of bounds");
     if (value->kind == VALUE_LIST)
         return value->list.items[(size_t)at];
-    return characters(self, value->string, (size_t)at, (size_t)at + 1);
+    return cut_characters(self, value->string, (size_t)at, (size_t)at + 1);
 }
 
 /* One end of a slice; false when it is not a whole number. */
@@ -326,15 +327,15 @@ static struct value *get_slice(struct interpreter *self, const struct value *val
     if (start > end)
         start = end;
     if (value->kind == VALUE_STRING)
-        return characters(self, value->string, start, end);
+        return cut_characters(self, value->string, start, end);
     struct value *list = interpreter_list(self, end - start);
     for (size_t i = start; list && i < end; i++)
         value_append(self->arena, list, value->list.items[i]);
     return list;
 }
 
-static struct value *call(struct interpreter *self, const struct value *callee,
-                          const struct syntax *syntax)
+static struct value *call_function(struct interpreter *self, const struct value *callee,
+                                   const struct syntax *syntax)
 {
     if (callee->kind != VALUE_FUNCTION)
         return interpreter_raise(self, INTERPRETER_ERROR, "%s is not callable",
@@ -357,7 +358,7 @@ static struct value *access_value(struct interpreter *self, struct value *value,
     if (syntax->kind == SYNTAX_PROPERTY)
         return get_property(self, value, syntax->name);
     if (syntax->kind == SYNTAX_CALL)
-        return call(self, value, syntax);
+        return call_function(self, value, syntax);
     if ((syntax->first && !(first = evaluate_syntax(self, syntax->first))) ||
         (syntax->second && !(second = evaluate_syntax(self, syntax->second))))
         return NULL;

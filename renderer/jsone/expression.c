@@ -113,7 +113,7 @@ static bool take_token(struct parser *parser, enum token_kind kind)
     return !parser->fault;
 }
 
-static void append(struct syntax *whole, struct syntax ***tail, struct syntax *part)
+static void append_part(struct syntax *whole, struct syntax ***tail, struct syntax *part)
 {
     **tail = part;
     *tail = &part->next;
@@ -133,7 +133,7 @@ static struct syntax *parse_items(struct parser *parser, enum syntax_kind kind,
             struct syntax *item = parse_inner(parser);
             if (!item)
                 return NULL;
-            append(list, &tail, item);
+            append_part(list, &tail, item);
             if (parser->token.kind != TOKEN_COMMA)
                 break;
             if (item->kind == SYNTAX_MISSING)
@@ -180,7 +180,7 @@ static struct syntax *parse_object(struct parser *parser)
         if (!pair) {
             pair = syntax_new(parser, SYNTAX_PAIR);
             pair->name = key;
-            append(object, &tail, pair);
+            append_part(object, &tail, pair);
         }
         pair->first = value;
         if (parser->token.kind == TOKEN_RIGHT_BRACE)
@@ -331,7 +331,7 @@ static struct syntax *parse_access(struct parser *parser)
             whole->first = unit;
             tail = &whole->parts;
         }
-        append(whole, &tail, access);
+        append_part(whole, &tail, access);
     }
 }
 
@@ -387,7 +387,7 @@ static struct syntax *parse_level(struct parser *parser, size_t level)
         term->first = parse_level(parser, level + 1);
         if (!term->first)
             return NULL;
-        append(chain, &tail, term);
+        append_part(chain, &tail, term);
     }
     return chain;
 }

@@ -306,7 +306,8 @@ bool interpreter_equal(struct interpreter *self, const struct value *a, const st
     return done;
 }
 
-static bool measure(struct interpreter *self, const struct value *value, struct extent *extent)
+static bool measure_value(struct interpreter *self, const struct value *value,
+                          struct extent *extent)
 {
     if (!interpreter_steps(self, 1) || !interpreter_enter(self))
         return false;
@@ -316,12 +317,12 @@ static bool measure(struct interpreter *self, const struct value *value, struct 
         extent->bytes += value->string.length;
     if (value->kind == VALUE_LIST)
         for (size_t i = 0; i < value->list.count; i++)
-            if (!measure(self, value->list.items[i], extent))
+            if (!measure_value(self, value->list.items[i], extent))
                 return false;
     if (value->kind == VALUE_OBJECT)
         for (size_t i = 0; i < value->object.count; i++) {
             extent->bytes += value->object.members[i].key.length;
-            if (!measure(self, value->object.members[i].value, extent))
+            if (!measure_value(self, value->object.members[i].value, extent))
                 return false;
         }
     self->depth--;
@@ -331,7 +332,7 @@ static bool measure(struct interpreter *self, const struct value *value, struct 
 bool interpreter_measure(struct interpreter *self, const struct value *value, struct extent *extent)
 {
     *extent = (struct extent){0, false};
-    if (!measure(self, value, extent))
+    if (!measure_value(self, value, extent))
         return false;
     if (extent->bytes <= self->limits.bytes)
         return true;

@@ -43,8 +43,8 @@ static bool expression_text(struct interpreter *self, const struct expression *e
     return false;
 }
 
-static bool interpolate(struct interpreter *self, const struct interpolation *interpolation,
-                        struct text *result)
+static bool interpolate_text(struct interpreter *self, const struct interpolation *interpolation,
+                             struct text *result)
 {
     struct text few[FEW_SEGMENTS];
     struct text *pieces = few;
@@ -73,7 +73,7 @@ static bool interpolate(struct interpreter *self, const struct interpolation *in
 static struct value *render_string(struct interpreter *self, const struct node *node)
 {
     struct text text;
-    return interpolate(self, &node->string, &text) ? value_text(self->arena, text) : NULL;
+    return interpolate_text(self, &node->string, &text) ? value_text(self->arena, text) : NULL;
 }
 
 static struct value *render_list(struct interpreter *self, const struct node *node)
@@ -103,7 +103,7 @@ static bool render_key(struct interpreter *self, const struct node_member *membe
     self->line = member->line;
     self->column = member->column;
     if (member->interpolation)
-        return interpolate(self, member->interpolation, key);
+        return interpolate_text(self, member->interpolation, key);
     interpreter_raise(self, TEMPLATE_ERROR, "$<identifier> is reserved; use $$<identifier>");
     return false;
 }

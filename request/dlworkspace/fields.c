@@ -57,7 +57,7 @@ READER(read_number)
 }
 
 /* True, "true", 1 ... */
-static int truth(const struct value *value)
+static int truth_of(const struct value *value)
 {
     struct text text;
     if (!values_scalar_text(value, true, &text))
@@ -71,7 +71,7 @@ static int truth(const struct value *value)
 
 READER(read_truth)
 {
-    int found = truth(value);
+    int found = truth_of(value);
     if (!found)
         problems_expected(reading, path, value, "true or false");
     else
@@ -299,7 +299,7 @@ static const struct {
 
 static bool asks_for_nothing(const struct value *value)
 {
-    return value->kind == VALUE_NULL || truth(value) == -1 ||
+    return value->kind == VALUE_NULL || truth_of(value) == -1 ||
            (value->kind == VALUE_LIST && value->list.count == 0) ||
            (value->kind == VALUE_OBJECT && value->object.count == 0);
 }

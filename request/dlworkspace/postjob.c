@@ -303,7 +303,8 @@ static void read_gpu_type(struct work *work)
 }
 
 /* A path below one of DLWorkspace's shares, as site.yaml knows it: data/..., work/... */
-static struct text location(struct work *work, const char *share, struct text path, int enabled)
+static struct text share_location(struct work *work, const char *share, struct text path,
+                                  int enabled)
 {
     if (!path.length || enabled < 0)
         return (struct text){NULL, 0};
@@ -316,9 +317,9 @@ static void read_platform(struct work *work)
     work->job->platform = (struct platform){
         .name = TEXT("dlworkspace"),
         .cluster = given->cluster,
-        .data = location(work, "data", given->data_path, given->enable_data),
-        .output = location(work, "work", given->job_path, given->enable_job),
-        .code = location(work, "work", given->work_path, given->enable_work),
+        .data = share_location(work, "data", given->data_path, given->enable_data),
+        .output = share_location(work, "work", given->job_path, given->enable_job),
+        .code = share_location(work, "work", given->work_path, given->enable_work),
     };
 }
 

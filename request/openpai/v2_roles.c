@@ -95,8 +95,8 @@ static void check_listed(struct role_reading *reading)
 
 /* ---- resources ---- */
 
-static int64_t raised(struct role_reading *reading, const char *name, int64_t asked, int64_t least,
-                      const char *sentence)
+static int64_t raise_to_least(struct role_reading *reading, const char *name, int64_t asked,
+                              int64_t least, const char *sentence)
 {
     if (asked >= least)
         return asked;
@@ -153,11 +153,12 @@ static void read_resources(struct role_reading *reading)
     const struct value *resource = value_get(reading->map, "resourcePerInstance");
     struct task_role *role = reading->role;
     role->count = (int)whole_number(reading->map, "instances", DEFAULT_COUNT);
-    role->cpus = 1000 * raised(reading, "cpu", whole_number(resource, "cpu", 0), 1,
-                               "a task cannot run without a processor: taken as 1");
+    role->cpus = 1000 * raise_to_least(reading, "cpu", whole_number(resource, "cpu", 0), 1,
+                                       "a task cannot run without a processor: taken as 1");
     role->memory =
-        MEGABYTE * raised(reading, "memoryMB", whole_number(resource, "memoryMB", 0),
-                          MEMORY_LEAST / MEGABYTE, "a task cannot run with so little: taken as 4");
+        MEGABYTE * raise_to_least(reading, "memoryMB", whole_number(resource, "memoryMB", 0),
+                                  MEMORY_LEAST / MEGABYTE,
+                                  "a task cannot run with so little: taken as 4");
     role->gpus = (int)whole_number(resource, "gpu", 0);
     read_shm(reading);
     read_ports(reading);

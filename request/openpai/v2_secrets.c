@@ -22,19 +22,19 @@ static void add_address(struct addresses *addresses, const struct value *value)
 }
 
 /* All scalars of a value. */
-static void collect(struct addresses *addresses, const struct value *value)
+static void collect_scalars(struct addresses *addresses, const struct value *value)
 {
     if (value->kind == VALUE_OBJECT)
         for (size_t i = 0; i < value->object.count; i++)
-            collect(addresses, value->object.members[i].value);
+            collect_scalars(addresses, value->object.members[i].value);
     else if (value->kind == VALUE_LIST)
         for (size_t i = 0; i < value->list.count; i++)
-            collect(addresses, value->list.items[i]);
+            collect_scalars(addresses, value->list.items[i]);
     else
         add_address(addresses, value);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
     const struct value *const *left = a, *const *right = b;
     return (*left > *right) - (*left < *right);
@@ -54,7 +54,8 @@ static void find_addresses(struct reading *reading, const struct addresses *secr
             struct value_path item = {.above = path, .index = i};
             find_addresses(reading, secret, &item, value->list.items[i]);
         }
-    } else if (bsearch(&value, secret->list, secret->count, sizeof(*secret->list), compare)) {
+    } else if (bsearch(&value, secret->list, secret->count, sizeof(*secret->list),
+                       compare_addresses)) {
         problems_add(reading, path, value->line, value->column,
                      "an alias (*name) of what stands in secrets or auth, expected "
                      "<%% $secrets.NAME %%>, which keeps it out of logs");
@@ -88,13 +89,13 @@ void openpai_v2_secrets_check(struct reading *reading, const struct value *root)
     const struct value *list = value_get(root, "prerequisites");
     bool listed = list && list->kind == VALUE_LIST;
     if (secrets)
-        collect(&secret, secrets);
+        collect_scalars(&secret, secrets);
     for (size_t i = 0; listed && i < list->list.count; i++)
         if (value_get(list->list.items[i], "auth"))
-            collect(&secret, value_get(list->list.items[i], "auth"));
+            collect_scalars(&secret, value_get(list->list.items[i], "auth"));
     if (root->kind != VALUE_OBJECT || !secret.count)
         return;
-    qsort(secret.list, secret.count, sizeof(*secret.list), compare);
+    qsort(secret.list, secret.count, sizeof(*secret.list), compare_addresses);
     for (size_t i = 0; i < root->object.count; i++) {
         const struct member *member = &root->object.members[i];
         struct value_path path = {.name = member->key};

@@ -37,7 +37,7 @@ static size_t find_text(struct text text, size_t from, struct text needle)
     return at ? (size_t)(at - text.data) : text.length;
 }
 
-static void problem(const struct tag *tag, const char *sentence)
+static void report_problem(const struct tag *tag, const char *sentence)
 {
     struct error_quote_buffer buffer;
     problems_add(tag->reading, tag->path, tag->value->line, tag->value->column, "<%% %s %%>: %s",
@@ -64,10 +64,11 @@ static bool find_root(const struct tag *tag, struct text *name, const struct val
         *root = known[i].value;
         return true;
     }
-    problem(tag, names->secrets_only
-                     ? "expected $secrets.NAME"
-                     : "expected $parameters.NAME, $secrets.NAME, $script.uri, $output.uri or "
-                       "$data.uri[0]");
+    report_problem(tag,
+                   names->secrets_only
+                       ? "expected $secrets.NAME"
+                       : "expected $parameters.NAME, $secrets.NAME, $script.uri, $output.uri or "
+                         "$data.uri[0]");
     return false;
 }
 
@@ -113,12 +114,12 @@ static void problem_unknown(const struct tag *tag, struct text root, const struc
         sentence =
             arena_printf(arena, "unknown; the task role names no %s prerequisite", root.data + 1);
     }
-    problem(tag, sentence.data);
+    report_problem(tag, sentence.data);
     buffer_free(&list);
 }
 
 /* One step down: a member, or an item of a list.  NULL when it is not there. */
-static const struct value *step(const struct value *value, struct text part)
+static const struct value *step_down(const struct value *value, struct text part)
 {
     if (value->kind == VALUE_OBJECT) {
         const struct member *member = value_member(value, part);
@@ -136,7 +137,7 @@ static const struct value *step(const struct value *value, struct text part)
 }
 
 /* The name with `[0]` written as `.0`. */
-static struct text dotted(struct arena *arena, struct text name)
+static struct text write_dotted(struct arena *arena, struct text name)
 {
     char *copy = arena_allocate(arena, name.length + 1);
     size_t length = 0, end;
@@ -157,17 +158,17 @@ static struct text dotted(struct arena *arena, struct text name)
 
 static const struct value *look_up(const struct tag *tag, bool *secret)
 {
-    struct text rest = dotted(tag->reading->arena, tag->name), root, part;
+    struct text rest = write_dotted(tag->reading->arena, tag->name), root, part;
     const struct value *value;
     if (!text_next(&rest, '.', &root) || !find_root(tag, &root, &value))
         return NULL;
     *secret = text_is(root, "$secrets");
     if (!rest.length) {
-        problem(tag, "names all of them; expected one, such as $parameters.NAME");
+        report_problem(tag, "names all of them; expected one, such as $parameters.NAME");
         return NULL;
     }
     while (text_next(&rest, '.', &part)) {
-        const struct value *next = value ? step(value, part) : NULL;
+        const struct value *next = value ? step_down(value, part) : NULL;
         if (!next) {
             if (tag->reading->full)
                 tag->reading->found++; /* Finding the nearest name takes long. */
@@ -213,7 +214,7 @@ static void render_tag(const struct tag *tag, struct openpai_v2_text *out)
     if (text_starts(tag->name, "!"))
         return; /* a comment */
     if (tag->name.length == 0 || memchr("#^/>{&=", tag->name.data[0], 7)) {
-        problem(tag, "only names can be looked up, such as $parameters.NAME");
+        report_problem(tag, "only names can be looked up, such as $parameters.NAME");
         return;
     }
     const struct value *value = look_up(tag, &secret);
@@ -222,14 +223,14 @@ static void render_tag(const struct tag *tag, struct openpai_v2_text *out)
     size_t before = out->plain.length;
     if (!write_value(&out->plain, value)) {
         out->plain.length = before;
-        problem(tag, value->kind == VALUE_NULL ? "it has no value"
-                                               : "it is a map, expected a text or a number");
+        report_problem(tag, value->kind == VALUE_NULL ? "it has no value"
+                                                      : "it is a map, expected a text or a number");
         return;
     }
     size_t grown = out->plain.length - before;
     if (grown > *tag->names->budget) {
         out->plain.length = before;
-        problem(tag, "with it the file's texts become too long");
+        report_problem(tag, "with it the file's texts become too long");
         return;
     }
     *tag->names->budget -= grown;

@@ -90,7 +90,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         return;
     }
     if (claim->tries >= GUARD_MOST_TRIES) {
-        if (new_job_set_aside(acceptor, item, now, &error)) {
+        if (new_job_quarantine(acceptor, item, now, &error)) {
             log_warn("%s; it is retried", error.text);
             claim->look = clock_elapsed() + look_again;
         }

@@ -195,8 +195,8 @@ int new_job_refuse_control(struct acceptor *acceptor, struct acceptance *item,
     return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
 }
 
-int new_job_set_aside(struct acceptor *acceptor, struct acceptance *item, int64_t now,
-                      struct error *error)
+int new_job_quarantine(struct acceptor *acceptor, struct acceptance *item, int64_t now,
+                       struct error *error)
 {
     struct diagnosis diagnosis;
     struct stat status;

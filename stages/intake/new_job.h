@@ -58,7 +58,7 @@ int new_job_refuse_control(struct acceptor *acceptor, struct acceptance *item,
                            const struct error *reason, int64_t now, struct error *error);
 
 /* Intake has ended over it too often: it is not read again.  Only its owner is looked up. */
-int new_job_set_aside(struct acceptor *acceptor, struct acceptance *item, int64_t now,
-                      struct error *error);
+int new_job_quarantine(struct acceptor *acceptor, struct acceptance *item, int64_t now,
+                       struct error *error);
 
 #endif

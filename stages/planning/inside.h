@@ -45,8 +45,17 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
 /* Mark those without a deadline that stay behind the first that does not fit (cached_job.behind). */
 void planning_first_keep(struct planning *planning);
 
-/* Put all jobs in order, and list those to submit now. */
-void planning_order(struct planning *planning);
+/* Put all jobs in order, and choose those to submit now, of which there are *count.  To be freed with free(). */
+struct cached_job **planning_order(struct planning *planning, size_t *count);
+
+/* Render those of them again, in processes of their own, that are to have another size: up to a second.
+ * One that was not done goes as it is, if there is room for that.  Nothing else is done meanwhile, so only
+ * so many are: the others (NULL then) wait for the next plan, which is made at once. */
+void planning_order_rerender(struct planning *planning, struct cached_job **due, size_t count);
+
+/* List those of them that are handed over. */
+void planning_order_hand_over(struct planning *planning, struct cached_job *const *due,
+                              size_t count);
 
 /* Write promises and requests, durably, then DIR/plan. */
 void planning_publish(struct planning *planning, struct arena *arena, struct plan_file *lines);

@@ -67,10 +67,7 @@ static bool is_to_be_rendered(const struct cached_job *job)
     return job_cache_takes_part(job) && job->next != job->record.size;
 }
 
-/* Render the jobs again that are to have another size.  One that was not done goes as it is, if there is
- * room for that.  Nothing else is done meanwhile, so only so many are: the others (NULL) wait for the
- * next plan, which is made at once. */
-static void rerender_due(struct planning *planning, struct cached_job **due, size_t count)
+void planning_order_rerender(struct planning *planning, struct cached_job **due, size_t count)
 {
     struct rerender jobs[MOST_RENDERED];
     struct cached_job *rendered[MOST_RENDERED];
@@ -119,23 +116,27 @@ struct text planning_wanted(const struct planning *planning)
     return buffer_text(&planning->wanted);
 }
 
-void planning_order(struct planning *planning)
+struct cached_job **planning_order(struct planning *planning, size_t *count)
 {
     struct capacity left = planning->left;
-    size_t count = 0;
     sort_jobs(planning);
     struct cached_job **due =
         memory_allocate((planning->order_count + 1) * sizeof(struct cached_job *));
+    *count = 0;
     for (size_t i = 0; i < planning->order_count; i++)
         if (planning->answers && is_due(planning, &left, planning->order[i]))
-            due[count++] = planning->order[i];
+            due[(*count)++] = planning->order[i];
     planning->growable = left;
     list_wanted(planning);
-    rerender_due(planning, due, count);
+    return due;
+}
+
+void planning_order_hand_over(struct planning *planning, struct cached_job *const *due,
+                              size_t count)
+{
     planning->handing = memory_allocate((count + 1) * sizeof(*planning->handing));
     for (size_t i = 0; i < count; i++)
         if (due[i] && (!job_cache_takes_part(due[i]) || due[i]->next > 0))
             memcpy(planning->handing[planning->handing_count++], job_cache_id(due[i]),
                    strlen(job_cache_id(due[i])) + 1);
-    free(due);
 }

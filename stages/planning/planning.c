@@ -170,7 +170,11 @@ static void make_plan(struct planning *planning)
     planning_decide(planning, arena, &lines);
     if (runs_generation(planning->runs) != known)
         runs_took(planning->runs, clock_elapsed() - begin);
-    planning_order(planning);
+    size_t count;
+    struct cached_job **due = planning_order(planning, &count);
+    planning_order_rerender(planning, due, count);
+    planning_order_hand_over(planning, due, count);
+    free(due);
     planning_publish(planning, arena, &lines);
     arena_free(arena);
 }

@@ -38,7 +38,7 @@ void planning_free(struct planning *planning); /* NULL is fine */
 
 bool planning_is_on(const struct planning *planning);
 
-/* A job has come to rendered/, or its bell was rung: it is planned soon, and planning is on if its
+/* A job has come to rendered/, or the stage was notified of it: it is planned soon, and planning is on if its
  * record (NULL: not read) asks for that. */
 void planning_see(struct planning *planning, const struct job_record *record);
 

@@ -115,8 +115,10 @@ static bool *mark_needed(struct arena *arena, const struct planning *planning,
     return needed;
 }
 
-/* Write what must be told to one job.  Whether there was anything; `rung`: its bell must be rung. */
-static bool write_job(struct planning *planning, struct cached_job *job, bool needed, bool *rung)
+/* Write what must be told to one job.  True when there was anything; *to_notify: the track stage
+ * must be notified of it. */
+static bool write_job(struct planning *planning, struct cached_job *job, bool needed,
+                      bool *to_notify)
 {
     struct resize_request request;
     struct guard_before before;
@@ -127,24 +129,24 @@ static bool write_job(struct planning *planning, struct cached_job *job, bool ne
     if (job_cache_takes_part(job) && job->state == STATE_SUBMITTED &&
         resize_request_for(job, planning->now, clock_elapsed(), tick, &request) &&
         (request.to < request.from ? needed : may_grow(planning, job)))
-        *rung = write_request(planning, job, &request);
+        *to_notify = write_request(planning, job, &request);
     guard_return(guard_own(), &before);
-    return written || *rung;
+    return written || *to_notify;
 }
 
-static size_t write_all(struct planning *planning, const bool *needed, bool *rung)
+static size_t write_all(struct planning *planning, const bool *needed, bool *to_notify)
 {
     size_t written = 0;
     for (size_t i = 0; i < planning->order_count; i++)
-        written += write_job(planning, planning->order[i], needed[i], &rung[i]);
+        written += write_job(planning, planning->order[i], needed[i], &to_notify[i]);
     return written;
 }
 
-static void notify_jobs(const struct planning *planning, const bool *rung)
+static void notify_jobs(const struct planning *planning, const bool *to_notify)
 {
     for (size_t i = 0; i < planning->order_count; i++) {
         struct job_place place = {.state = STATE_SUBMITTED};
-        if (!rung[i])
+        if (!to_notify[i])
             continue;
         memcpy(place.id, job_cache_id(planning->order[i]),
                strlen(job_cache_id(planning->order[i])) + 1);
@@ -242,13 +244,13 @@ void planning_publish(struct planning *planning, struct arena *arena, struct pla
 {
     struct stage *stage = planning->stage;
     struct error error;
-    bool *rung = arena_allocate(arena, planning->order_count + 1);
+    bool *to_notify = arena_allocate(arena, planning->order_count + 1);
     if (stage_is_fenced(stage))
         return;
-    if (write_all(planning, mark_needed(arena, planning, lines), rung)) {
+    if (write_all(planning, mark_needed(arena, planning, lines), to_notify)) {
         if (spool_sync(&stage->spool, &error))
             log_warn("%s", error.text);
-        notify_jobs(planning, rung);
+        notify_jobs(planning, to_notify);
     }
     lines->jobs = arena_allocate(arena, (planning->order_count + 1) * sizeof(*lines->jobs));
     for (size_t i = 0; i < planning->order_count; i++)

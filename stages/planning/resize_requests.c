@@ -18,7 +18,7 @@ static enum leaning leaning_of(const struct cached_job *job)
 }
 
 /* When it is predicted to be done as it is: the quantile that is planned with. */
-static int64_t finish_as_it_is(const struct cached_job *job, int64_t now)
+static int64_t predict_unresized_finish(const struct cached_job *job, int64_t now)
 {
     double seconds = forecast_seconds(job, job->plan.size, true);
     return isfinite(seconds) ? now + (int64_t)(seconds * 1000) : 0;
@@ -45,7 +45,8 @@ static void explain_change(const struct cached_job *job, enum leaning leaning, i
 {
     char sizes[SIZES_TEXT_SIZE], finish[CLOCK_TEXT_SIZE], deadline[CLOCK_TEXT_SIZE];
     bool timed = job->record.deadline && !forecast_is_trial(job);
-    int64_t predicted = forecast_finish(job, now, true), as_it_is = finish_as_it_is(job, now);
+    int64_t predicted = forecast_finish(job, now, true),
+            as_it_is = predict_unresized_finish(job, now);
     clock_format(job->record.deadline, deadline);
     if (leaning == LEANS_TO_STOP)
         snprintf(request->reason, sizeof(request->reason),

@@ -164,7 +164,7 @@ static void end_wait(struct requeuer *requeuer, int job, struct job_record *reco
     struct error error;
     if (!record->failed || record->failure.when != RETRY_CHANGE)
         return;
-    if (change_wait_end(job, record, &requeuer->renewer.stage->settings, clock_now(), &error) ||
+    if (change_wait_update(job, record, &requeuer->renewer.stage->settings, clock_now(), &error) ||
         spool_sync(&requeuer->renewer.stage->spool, &error))
         log_warn("%s: %s", record->id.data, error.text);
 }

@@ -95,7 +95,7 @@ static int note_stop(int job, const char *stage, const char *end, struct error *
     return result;
 }
 
-static int set_aside(struct reread *reread, int job, int stops, struct error *error)
+static int quarantine_job(struct reread *reread, int job, int stops, struct error *error)
 {
     struct job_record record;
     struct diagnosis diagnosis;
@@ -131,7 +131,7 @@ static void blame_job(struct reread *reread, const struct requeue_action *action
     if (note_stop(job, reread->stage->name, end, &error))
         log_warn("%s: %s", id, error.text);
     bool aside = stops >= GUARD_MOST_TRIES;
-    if (aside && set_aside(reread, job, stops, &error)) {
+    if (aside && quarantine_job(reread, job, stops, &error)) {
         log_warn("%s: %s", id, error.text);
         aside = false;
     } else if (aside && remembered) {
@@ -175,11 +175,11 @@ int reread_jobs(struct reread *reread, struct error *error)
             break;
         if (!guard_blames(guard)) {
             result = error_set(error, "the process that reads requests again was ended by %s",
-                               guard_end(status, end));
+                               guard_describe_end(status, end));
         } else {
             first = find_action(reread, guard->name, first);
             if (first < reread->count)
-                blame_job(reread, &reread->actions[first], guard_end(status, end));
+                blame_job(reread, &reread->actions[first], guard_describe_end(status, end));
             first++;
             guard_leave(guard);
         }

@@ -33,7 +33,7 @@ static void ask_capacity(struct resubmitter *resubmitter)
 }
 
 /* Take a job's share of the free room, if it has enough. */
-static bool take_room(struct resubmitter *resubmitter, const struct waiting *waiting)
+static bool take_capacity(struct resubmitter *resubmitter, const struct waiting *waiting)
 {
     struct capacity *capacity = &resubmitter->capacity;
     ask_capacity(resubmitter);
@@ -109,7 +109,7 @@ static const char *is_due(struct resubmitter *resubmitter, struct waiting *waiti
     case RETRY_AT:
         return has_waited(waiting, now) && executor_ready(resubmitter) ? "time" : NULL;
     case RETRY_ROOM:
-        return has_waited(waiting, now) && take_room(resubmitter, waiting) ? "room" : NULL;
+        return has_waited(waiting, now) && take_capacity(resubmitter, waiting) ? "room" : NULL;
     case RETRY_EXECUTOR:
         return has_waited(waiting, now) && executor_ready(resubmitter) ? "executor" : NULL;
     case RETRY_CHANGE:

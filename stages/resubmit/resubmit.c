@@ -64,8 +64,8 @@ static bool same_time(struct timespec a, struct timespec b)
 
 /* A job whose record is damaged stays here, and says so.  So does one whose record is that of
  * another, or of a job that has not failed: somebody has put it here. */
-static void set_aside(struct resubmitter *resubmitter, const struct job_place *place, int job,
-                      struct job_record *record, const struct error *problem)
+static void quarantine_in_place(struct resubmitter *resubmitter, const struct job_place *place,
+                                int job, struct job_record *record, const struct error *problem)
 {
     struct error error;
     log_warn("%s: %s; the job is quarantined", place->id, problem->text);
@@ -118,16 +118,17 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter,
         if (duplicate_settle(&resubmitter->stage, place, record.failed ? 0 : record.accepted))
             waiting = NULL;
         else if (!text_is(record.id, place->id))
-            set_aside(resubmitter, place, job, NULL,
-                      error_of(&error, "job.yaml has the id of another job"));
+            quarantine_in_place(resubmitter, place, job, NULL,
+                                error_of(&error, "job.yaml has the id of another job"));
         else if (!record.failed)
-            set_aside(resubmitter, place, job, &record,
-                      error_of(&error, "job.yaml does not say that the job has failed, but it is "
-                                       "in failed/"));
+            quarantine_in_place(resubmitter, place, job, &record,
+                                error_of(&error,
+                                         "job.yaml does not say that the job has failed, but it is "
+                                         "in failed/"));
         else
             remember_failure(waiting, &record);
     } else if (file_is_damaged(errno)) {
-        set_aside(resubmitter, place, job, NULL, &error);
+        quarantine_in_place(resubmitter, place, job, NULL, &error);
     } else {
         say_unread(place, errno);
         waiting->changed = (struct timespec){0}; /* to be read again */
@@ -220,7 +221,7 @@ static void read_settings_digest(struct resubmitter *resubmitter)
 /* Keep two passes apart: 0 and *lock, 1 when another is under way, -1 on trouble. */
 static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error *error)
 {
-    /* Not in failed/: closing it would ring that directory's bell. */
+    /* Not in failed/: closing it would notify of that directory. */
     *lock = sys.openat(resubmitter->stage.spool.root, ".resubmit.lock",
                        O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (*lock < 0)
@@ -362,7 +363,7 @@ static int64_t resubmit_round(struct stage *stage)
         return resubmitter->rest_until;
     if (make_pass(resubmitter, &error))
         log_warn("%s", error.text);
-    /* Bells may ring without end: at most half of the time goes into passes. */
+    /* Notifications may come without end: at most half of the time goes into passes. */
     int64_t now = clock_elapsed();
     resubmitter->rest_until = now + (now - began) + shortest_rest;
     return resubmitter->more ? resubmitter->rest_until : now + stage->settings.retry_interval;

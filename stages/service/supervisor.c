@@ -200,7 +200,7 @@ static void note_end(struct supervisor *supervisor, pid_t process, int status)
         child->start_at = now + child->pause;
         if (!supervisor->stopping)
             log_warn("%s was ended by %s; it is started again", stage_table[i]->name,
-                     guard_end(status, end));
+                     guard_describe_end(status, end));
     }
 }
 

@@ -23,8 +23,8 @@ static int replace_next(int job, struct job_record *record, const char *next, st
     return why_replace_next(job, next, error) || record_replace(job, record, error) ? -1 : 0;
 }
 
-int change_wait_end(int job, struct job_record *record, const struct settings *settings,
-                    int64_t now, struct error *error)
+int change_wait_update(int job, struct job_record *record, const struct settings *settings,
+                       int64_t now, struct error *error)
 {
     char next[512], time[CLOCK_TEXT_SIZE];
     int length = (int)record->id.length;

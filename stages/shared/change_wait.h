@@ -23,7 +23,7 @@ enum change_wait change_wait_judge(const struct settings *settings, const struct
 /* Give up a job that has waited long enough, and let the wait of a misdated one begin now: its record,
  * and the last paragraph of its why, are rewritten, and nothing is synced.  -1 and a sentence on
  * failure. */
-int change_wait_end(int job, struct job_record *record, const struct settings *settings,
-                    int64_t now, struct error *error);
+int change_wait_update(int job, struct job_record *record, const struct settings *settings,
+                       int64_t now, struct error *error);
 
 #endif

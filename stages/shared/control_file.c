@@ -10,7 +10,7 @@
 #include "spool/eventlog.h"
 #include "spool/file.h"
 
-enum { WISH_LIMIT = 16 * 1024 }; /* bytes */
+enum { REQUEST_LIMIT = 16 * 1024 }; /* bytes */
 
 int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
                        struct error *error)
@@ -35,7 +35,7 @@ int control_file_pending(int job, enum control_verb verb, struct control_request
 {
     struct buffer bytes = {0};
     struct event event;
-    if (file_read_at(job, request_control_name(verb), WISH_LIMIT, &bytes, NULL)) {
+    if (file_read_at(job, request_control_name(verb), REQUEST_LIMIT, &bytes, NULL)) {
         int number = errno;
         buffer_free(&bytes);
         if (number == ENOENT)

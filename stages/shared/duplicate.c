@@ -122,8 +122,8 @@ static int explain_copy(int job, const char *id, const char *from, const char *r
 }
 
 /* Moved first: were it to stay where it is with a diagnosis in its log, it would seem to be right. */
-static int set_aside(struct stage *stage, const struct job_place *wrong,
-                     const struct job_place *right, struct error *error)
+static int quarantine_job(struct stage *stage, const struct job_place *wrong,
+                          const struct job_place *right, struct error *error)
 {
     struct spool *spool = &stage->spool;
     struct job_place aside = {.state = STATE_FAILED};
@@ -164,7 +164,7 @@ bool duplicate_settle(struct stage *stage, const struct job_place *place, int64_
     bool is_right = is_better(claim_of(&stage->spool, place), claim_of(&stage->spool, &duplicate));
     const struct job_place *wrong = is_right ? &duplicate : place;
     const struct job_place *right = is_right ? place : &duplicate;
-    if (set_aside(stage, wrong, right, &error))
+    if (quarantine_job(stage, wrong, right, &error))
         log_warn("%s", error.text);
     return !is_right;
 }

@@ -89,8 +89,8 @@ static int explain_unread(int job, const struct diagnosis *diagnosis, struct err
 }
 
 /* 1 when it must be retried; -1 and a sentence when it cannot be done. */
-static int set_aside(struct stage *stage, struct job_place *place, int care,
-                     struct executor *executor, struct error *error)
+static int quarantine_job(struct stage *stage, struct job_place *place, int care,
+                          struct executor *executor, struct error *error)
 {
     struct diagnosis diagnosis;
     diagnosis_stops_stage(&diagnosis, place->id, stage->name, GUARD_MOST_TRIES);
@@ -167,7 +167,7 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
     guard_enter(guard, place->id, 0);
     int result = runs_elsewhere(stage, place, executor)
                      ? error_set(&error, "the daemon of another machine runs it")
-                     : set_aside(stage, &to, tries, executor, &error);
+                     : quarantine_job(stage, &to, tries, executor, &error);
     guard_leave(guard);
     if (result > 0) {
         log_warn("%s: cannot be quarantined yet, and is retried: %s", place->id, error.text);

@@ -11,7 +11,7 @@
 #include "spool/eventlog.h"
 #include "spool/file.h"
 
-enum { WISH_LIMIT = 1024 }; /* bytes */
+enum { REQUEST_LIMIT = 1024 }; /* bytes */
 
 static const char file_name[] = "resize";
 
@@ -55,7 +55,7 @@ int resize_pending(int job, const struct job_record *record, struct resize_reque
 {
     struct buffer bytes = {0};
     struct event event;
-    if (file_read_at(job, file_name, WISH_LIMIT, &bytes, NULL)) {
+    if (file_read_at(job, file_name, REQUEST_LIMIT, &bytes, NULL)) {
         int number = errno;
         buffer_free(&bytes);
         if (number == ENOENT || file_is_damaged(number))

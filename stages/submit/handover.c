@@ -152,7 +152,7 @@ static bool renew_manifest(struct submitter *submitter, struct item *item, struc
 }
 
 /* May the scheduler have this job now?  Otherwise its fate is to wait, or to fail. */
-static bool has_room(struct submitter *submitter, struct item *item)
+static bool is_within_load(struct submitter *submitter, struct item *item)
 {
     struct submission *submission = &item->submission;
     if (!submitter->load)
@@ -259,7 +259,7 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
 
 void handover_prepare(struct submitter *submitter, struct item *item)
 {
-    if (item->fate == ITEM_SUBMIT && has_room(submitter, item))
+    if (item->fate == ITEM_SUBMIT && is_within_load(submitter, item))
         prepare_submission(submitter, item);
 }
 

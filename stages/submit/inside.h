@@ -44,7 +44,7 @@ struct submitter {
     struct queue *queue;
     struct queue
         *tried; /* while few are taken at a time: those that had their turn in this round */
-    struct names *strangers;   /* what is in rendered/ and is no job: it was said */
+    struct names *unexpected;  /* what is in rendered/ and is no job: it was said */
     struct planning *planning; /* while it is on, the order is the plan's and not the queue's */
     struct load *load;         /* NULL: the executor takes any number of jobs */
     char next[ID_SIZE];        /* taken from the queue already, and waits for a limit; or "" */

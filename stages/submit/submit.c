@@ -22,9 +22,9 @@
 #include "base/log.h"
 #include "stages/shared/give_up.h"
 
-enum { WINDOW_LEAST = 8, MOST_STRANGERS = 64 };
+enum { WINDOW_LEAST = 8, MOST_UNEXPECTED = 64 };
 static const int64_t again_after_error = 1000;   /* milliseconds */
-static const int64_t again_for_room = 2000;      /* ... until the executor is asked for it */
+static const int64_t again_for_capacity = 2000;  /* ... until the executor is asked for it */
 static const int64_t again_while_narrow = 10000; /* ... when few are taken at a time */
 static const int64_t again_when_full = 250;      /* ... until submitted/ is looked at for room */
 
@@ -238,8 +238,8 @@ static void take_job(struct submitter *submitter, const char *id)
 static void tell_of_stranger(struct submitter *submitter, struct text name)
 {
     struct error_quote_buffer buffer;
-    if (name.length == 0 || name.data[0] == '.' || names_find(submitter->strangers, name) ||
-        !names_add(submitter->strangers, name))
+    if (name.length == 0 || name.data[0] == '.' || names_find(submitter->unexpected, name) ||
+        !names_add(submitter->unexpected, name))
         return;
     log_warn("rendered/: \"%s\" is no job, and is ignored; job files go into incoming/",
              error_quote(&buffer, name.data, name.length));
@@ -261,7 +261,7 @@ static void take_names(struct submitter *submitter)
             tell_of_stranger(submitter, id);
             continue;
         }
-        /* Its bell was rung, or the executor is long in answering. */
+        /* The stage was notified of it, or the executor is long in answering. */
         if ((submitter->probe || name.flags & WATCH_CHANGED) &&
             guard_tries(submitter->guard, name.name) < GUARD_MOST_TRIES)
             grant_request(submitter, name.name);
@@ -309,10 +309,10 @@ static int64_t next_round(const struct submitter *submitter)
                                                         : queue_due(submitter->queue);
     if (submitter->next[0] && clock_elapsed() + again_when_full < due)
         due = clock_elapsed() + again_when_full;
-    /* Room that others than dlspool's own jobs leave has no bell. */
+    /* Nobody notifies of what others than dlspool's own jobs leave free. */
     if (submitter->first.id[0] && !planning_is_on(submitter->planning) &&
-        clock_elapsed() + again_for_room < due)
-        due = clock_elapsed() + again_for_room;
+        clock_elapsed() + again_for_capacity < due)
+        due = clock_elapsed() + again_for_capacity;
     if (has_work(submitter) && submitter->probe && submitter->probe < due)
         due = submitter->probe;
     return later < due ? later : due;
@@ -337,7 +337,7 @@ static void tell_waiting(struct submitter *submitter)
     else if (submitter->first.id[0] && !planned)
         waits_tell(submitter->waits, WAITING_ROOM, first, submitter->reason.text);
     else
-        waits_end(submitter->waits);
+        waits_clear(submitter->waits);
 }
 
 /* Submit what can be.  After an end over a batch all are gone through, each once: only then is it known
@@ -388,7 +388,7 @@ static void submit_close(struct stage *stage)
     free(submitter->items);
     queue_free(submitter->queue);
     queue_free(submitter->tried);
-    names_free(submitter->strangers);
+    names_free(submitter->unexpected);
     planning_free(submitter->planning);
     load_free(submitter->load);
     backfill_free(submitter->backfill);
@@ -414,7 +414,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     }
     submitter->queue = queue_new();
     submitter->tried = queue_new();
-    submitter->strangers = names_new(MOST_STRANGERS, 1);
+    submitter->unexpected = names_new(MOST_UNEXPECTED, 1);
     submitter->waits = waits_new(stage);
     submitter->guard = guard_own();
     guard_count(submitter->guard, stage->name);

@@ -119,7 +119,7 @@ void waits_tell(struct waits *waits, enum waiting_for what, const char *first, c
         log_warn("%s", error.text);
 }
 
-void waits_end(struct waits *waits)
+void waits_clear(struct waits *waits)
 {
     if (!waits->there || stage_is_fenced(waits->stage))
         return;

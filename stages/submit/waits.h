@@ -23,7 +23,7 @@ void waits_free(struct waits *waits); /* NULL is fine */
 /* Tell what all wait for; `first` is the first in the queue, or "". */
 void waits_tell(struct waits *waits, enum waiting_for what, const char *first, const char *reason);
 /* Nobody waits for anything but a turn. */
-void waits_end(struct waits *waits);
+void waits_clear(struct waits *waits);
 
 /* Write such a `why` into the directory of a job of rendered/.  -1 and a sentence on failure. */
 int waits_explain(int job, enum waiting_for what, const char *reason, struct error *error);

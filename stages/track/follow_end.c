@@ -159,7 +159,7 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
 {
     struct job_poll *poll = &followed->poll;
     struct tracked *tracked = followed->tracked;
-    if (measure_end(tracked->measure, followed->job, poll, error))
+    if (measure_ended(tracked->measure, followed->job, poll, error))
         log_warn("%s: %s", followed->place.id, error->text);
     enum fate fate = FATE_FAILED;
     if (is_done(followed) && (fate = fate_of_success(tracker, followed, error)) == FATE_NONE)

@@ -47,7 +47,7 @@ static void keep_image(struct images_ran **ran, enum kind kind, struct text who,
     (*ran)->count = count + 1;
 }
 
-static bool has_room(const struct images_ran *ran)
+static bool can_keep_more(const struct images_ran *ran)
 {
     return !ran || ran->count < IMAGES_RAN_MOST;
 }
@@ -55,7 +55,7 @@ static bool has_room(const struct images_ran *ran)
 static void note_image(struct images_ran **ran, enum kind kind, int attempt, const char *who,
                        const char *what, struct buffer *lines)
 {
-    if (!what[0] || !has_room(*ran) || is_noted(*ran, kind, who, what))
+    if (!what[0] || !can_keep_more(*ran) || is_noted(*ran, kind, who, what))
         return;
     keep_image(ran, kind, text_of(who), text_of(what));
     if (kind == KIND_IMAGE)
@@ -72,7 +72,7 @@ void images_ran_note(struct images_ran **ran, int job, const struct job_poll *po
 {
     size_t before = *ran ? (*ran)->count : 0;
     struct buffer lines = {0};
-    for (size_t i = 0; i < poll->task_count && has_room(*ran); i++) {
+    for (size_t i = 0; i < poll->task_count && can_keep_more(*ran); i++) {
         const struct task_state *task = &poll->tasks[i];
         char name[WHO_SIZE];
         snprintf(name, sizeof(name), "%s-%d", task->role, task->index);
@@ -96,7 +96,7 @@ struct images_ran *images_ran_recall(struct text log, int attempt)
                 continue;
             struct text who = eventlog_get(arena, &event, kinds[i].who),
                         what = eventlog_get(arena, &event, kinds[i].what);
-            if (who.length && what.length && has_room(ran))
+            if (who.length && what.length && can_keep_more(ran))
                 keep_image(&ran, (enum kind)i, who, what);
         }
     arena_free(arena);

@@ -362,7 +362,8 @@ void measure_resized(struct measure *measure, int64_t size, int64_t asked)
         unit_times_start(measure->times, units_to_skip(measure));
 }
 
-int measure_end(struct measure *measure, int job, const struct job_poll *poll, struct error *error)
+int measure_ended(struct measure *measure, int job, const struct job_poll *poll,
+                  struct error *error)
 {
     bool ran = (measure->progress && measure->progress->started) || poll->started;
     if (!ran)

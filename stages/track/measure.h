@@ -38,7 +38,8 @@ void measure_resized(struct measure *measure, int64_t size, int64_t asked);
 
 /* The attempt has ended: all output that is left is read (bounded), and progress is written, for
  * history_add().  Can be called again after a crash.  -1 and a sentence when it cannot be written. */
-int measure_end(struct measure *measure, int job, const struct job_poll *poll, struct error *error);
+int measure_ended(struct measure *measure, int job, const struct job_poll *poll,
+                  struct error *error);
 
 /* What is known; valid until the next call.  Units done are as of the last look. */
 const struct progress *measure_progress(const struct measure *measure);

@@ -2,12 +2,12 @@
  *
  * Seen to fail with: tests/mutants/load-*.patch.
  */
-#include "spool/file.h"
-#include "spool/job.h"
-#include "stages/submit/load.h"
 
 #include <unistd.h>
 
+#include "spool/file.h"
+#include "spool/job.h"
+#include "stages/submit/load.h"
 #include "tests/unit/unit.h"
 
 struct fixture {

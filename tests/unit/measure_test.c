@@ -106,7 +106,7 @@ static void end_attempt(int64_t after)
 {
     poll.phase = PHASE_FAILED;
     poll.ended = now += after;
-    assert_int_equal(measure_end(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
     measure_free(measure);
 }
 
@@ -201,7 +201,7 @@ static void a_job_that_prints(void **state)
     poll.ended = now + 500;
     now += 1000;
     for (int i = 0; i < 2; i++) /* again, after a crash */
-        assert_int_equal(measure_end(measure, job, &poll, &error), 0);
+        assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
     assert_int_equal(progress_file_read(job, &written, &error), 0);
     assert_true(written.time == poll.ended && written.unit <= written.time);
     assert_int_equal(progress_file_running(&written, true), 610500);
@@ -618,7 +618,7 @@ static void not_counted(void **state)
     unlinkat(job, "progress", 0);
     measure = measure_new(job, &record);
     poll = (struct job_poll){.id = "train-1", .attempt = 1, .phase = PHASE_FAILED};
-    assert_int_equal(measure_end(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
     assert_int_equal(faccessat(job, "progress", F_OK, 0), -1);
     assert_int_equal(measure_progress(measure)->size_count, 0);
 }
@@ -632,7 +632,7 @@ static void one_that_never_ran(void **state)
     poll.started = 0;
     measure_look(measure, job, &poll);
     poll.phase = PHASE_FAILED;
-    assert_int_equal(measure_end(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
     assert_false(measure_complete(measure));
     assert_true(measure_progress(measure)->unit == 0);
     struct progress written;

@@ -293,6 +293,17 @@ static bool may_give_rights(const struct schema_type *type, struct text field)
     return text_starts(field, "host");
 }
 
+/* Could it be a field of any server? */
+static bool is_field_name(struct text name)
+{
+    for (size_t i = 0; i < name.length; i++)
+        if (!((name.data[i] >= 'a' && name.data[i] <= 'z') ||
+              (i && name.data[i] >= 'A' && name.data[i] <= 'Z') ||
+              (i && name.data[i] >= '0' && name.data[i] <= '9')))
+            return false;
+    return name.length > 0;
+}
+
 /* A name that resembles one of the type's is a mistake in writing; any other may be that of a newer server. */
 static void unknown_field(struct schema_problems *problems, const struct value_path *place,
                           const struct schema_type *type, const struct member *member)
@@ -303,7 +314,7 @@ static void unknown_field(struct schema_problems *problems, const struct value_p
         names[i] = arena_text(arena, type->fields[i].name.data, type->fields[i].name.length).data;
     struct nearest_hint hint;
     nearest_hint(&hint, member->key, names);
-    if (hint.text[0] || may_give_rights(type, member->key))
+    if (hint.text[0] || !is_field_name(member->key) || may_give_rights(type, member->key))
         problem(problems, place, member->line, member->column, "unknown field%s", hint.text);
     else
         newer_field(problems, place, member,

@@ -16,8 +16,10 @@
 enum { PREVIEW_EXAMPLES = 3, PREVIEW_MOST_GROUPS = 256 };
 
 enum preview_kind {
-    PREVIEW_REFUSED, /* rendered by the first commit, and refused by the second, or by the executor as the second renders it */
-    PREVIEW_CHANGED, /* rendered differently by the two */
+    /* rendered by the first commit, and refused by the second, or by the executor as the second
+     * renders it */
+    PREVIEW_REFUSED,
+    PREVIEW_CHANGED,  /* rendered differently by the two */
     PREVIEW_ACCEPTED, /* the reverse: refused by the first, and rendered by the second */
     PREVIEW_KINDS
 };

@@ -48,11 +48,12 @@ struct submitter {
     struct load *load;         /* NULL: the executor takes any number of jobs */
     char next[ID_SIZE]; /* the job that was taken from the queue and waits for a limit; or "" */
     struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
-    struct queue_job
-        first; /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
+    /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
+    struct queue_job first;
     struct arena *arena; /* of a batch */
-    struct item *
-        items; /* as many as a batch; items that no batch has used are never touched, since a whole batch takes megabytes. None is open between batches. */
+    /* as many as a batch; items that no batch has used are never touched, since a whole batch
+     * takes megabytes.  None is open between batches. */
+    struct item *items;
     size_t item_count;
     size_t window;       /* jobs of the next batch: few after trouble */
     size_t took;         /* jobs of the last batch */

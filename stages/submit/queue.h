@@ -27,8 +27,8 @@ struct queue_job {
     int priority;
     /* For the caller: the values that were passed in: */
     struct demand demand; /* what must be free for it to start */
-    bool
-        first; /* it comes before all others of its priority, without waiting for its owner's turn */
+    /* it comes before all others of its priority, without waiting for its owner's turn */
+    bool first;
     bool unsettled; /* the executor may have it: it goes before all others */
     uint64_t turn;  /* the queue's own */
 };

@@ -44,11 +44,11 @@ struct tracked {
     bool forced;         /* ... with force */
     int64_t stop_time;   /* of clock_elapsed: when the grace period ends */
     int64_t next_output; /* of clock_elapsed */
-    int64_t
-        output_trouble; /* of clock_elapsed: since when its output cannot be copied; 0: it can */
-    enum fate fate;     /* its end is written down already ... */
-    bool recovered;     /* ... and was before this process started */
-    char waiting[128];  /* the last reason it waited for */
+    /* of clock_elapsed: since when its output cannot be copied; 0: it can */
+    int64_t output_trouble;
+    enum fate fate;    /* its end is written down already ... */
+    bool recovered;    /* ... and was before this process started */
+    char waiting[128]; /* the last reason it waited for */
     struct measure *measure;
     struct images_ran *images; /* that its log tells of */
     bool noted;                /* what was measured is written down for good */

@@ -7,7 +7,6 @@
 
 /* Of four digits for the year, in UTC. */
 static const int64_t earliest_time = -62167219200000, latest_time = 253402300799999;
-static const int64_t longest_duration = 3653 * CLOCK_DAY;
 
 static int64_t read_clock(clockid_t id)
 {
@@ -177,76 +176,4 @@ int clock_parse(struct text text, int64_t *time)
         return -1;
     *time = utc;
     return 0;
-}
-
-/* The unit at *at in milliseconds, past which *at is moved; 0 when there is none. */
-static int64_t take_unit(struct text text, size_t *at)
-{
-    static const struct {
-        const char *name;
-        int64_t milliseconds;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60 * 1000}, {"h", 60 * 60 * 1000}, {"d", CLOCK_DAY}};
-    struct text rest = {text.data + *at, text.length - *at};
-    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
-        if (!text_starts(rest, units[i].name))
-            continue;
-        *at += strlen(units[i].name);
-        return units[i].milliseconds;
-    }
-    return 0;
-}
-
-int duration_parse(struct text text, int64_t *milliseconds)
-{
-    int64_t total = 0;
-    size_t at = 0;
-    while (at < text.length) {
-        size_t start = at;
-        int64_t number = 0;
-        while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
-            number = number * 10 + (text.data[at++] - '0');
-            if (number > longest_duration)
-                return -1;
-        }
-        if (at == start)
-            return -1;
-        bool plain = start == 0 && at == text.length;
-        int64_t unit = plain ? 1000 : take_unit(text, &at);
-        if (unit == 0 || number > longest_duration / unit)
-            return -1;
-        total += number * unit;
-    }
-    if (text.length == 0 || total > longest_duration)
-        return -1;
-    *milliseconds = total;
-    return 0;
-}
-
-/* "2 h 30 min", or "2 h" when there is nothing of the smaller unit. */
-static void format_two(char buffer[static CLOCK_TEXT_SIZE], const char *sign, long long large,
-                       const char *large_unit, long long small, const char *small_unit)
-{
-    if (small)
-        snprintf(buffer, CLOCK_TEXT_SIZE, "%s%lld %s %lld %s", sign, large, large_unit, small,
-                 small_unit);
-    else
-        snprintf(buffer, CLOCK_TEXT_SIZE, "%s%lld %s", sign, large, large_unit);
-}
-
-const char *duration_format(int64_t milliseconds, char buffer[static CLOCK_TEXT_SIZE])
-{
-    const char *sign = milliseconds < 0 ? "-" : "";
-    int64_t ms = milliseconds < 0 ? -milliseconds : milliseconds;
-    long long s = ms / 1000, m = s / 60, h = m / 60, d = ms / CLOCK_DAY;
-    if (s == 0)
-        snprintf(buffer, CLOCK_TEXT_SIZE, "%s%lld ms", sign, (long long)ms);
-    else if (m == 0)
-        format_two(buffer, sign, s, "s", 0, "");
-    else if (h == 0)
-        format_two(buffer, sign, m, "min", s % 60, "s");
-    else if (d == 0)
-        format_two(buffer, sign, h, "h", m % 60, "min");
-    else
-        format_two(buffer, sign, d, "d", h % 24, "h");
-    return buffer;
 }

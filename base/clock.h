@@ -34,11 +34,4 @@ int clock_parse(struct text text, int64_t *time);
 /* The UTC date of a time as YYYY-MM-DD; returns `buffer`. */
 const char *clock_date(int64_t time, char buffer[static CLOCK_TEXT_SIZE]);
 
-/* Read a duration: a number with one of ms s m h d, or several in turn ("1h30m"), or a plain
- * number of seconds.  -1 when it is not one, is negative, or is over ten years. */
-int duration_parse(struct text text, int64_t *milliseconds);
-
-/* Write a duration for people: "850 ms", "42 s", "3 min 5 s", "2 h 10 min", "5 d 3 h". */
-const char *duration_format(int64_t milliseconds, char buffer[static CLOCK_TEXT_SIZE]);
-
 #endif

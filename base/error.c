@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 enum { QUOTE_LIMIT = 80 }; /* bytes of a stranger's text that a sentence repeats */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/quantity.h"

@@ -14,9 +14,6 @@
 #include <sys/types.h>
 #include <sys/vfs.h>
 
-#include "base/error.h"
-#include "base/text.h"
-
 struct system_calls {
     int (*openat)(int directory, const char *name, int flags, mode_t mode);
     /* openat2(2) with RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS |
@@ -48,34 +45,5 @@ struct system_calls {
 };
 
 extern struct system_calls sys;
-
-/* Helpers over the table, which retry EINTR and short counts.  -1 and a sentence on failure;
- * `name` is what the sentence calls the file. */
-int file_write_all(int file, struct text bytes, const char *name, struct error *error);
-int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
-                  struct error *error); /* more than `limit` bytes is an error */
-int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
-                 struct error *error); /* O_NOFOLLOW, regular files only; not ESTALE,
-                                                 * which says that another has its name by now */
-
-/* renameat, of what was there and only we move.  When it fails, it is looked whether it happened:
- * NFS may send a request again whose answer was lost, and answers the second that there is nothing
- * of the old name.  Success is then success. */
-int file_rename(int from, const char *old_name, int to, const char *new_name);
-
-/* Have what is known of a directory's names asked again.  An NFS client believes for up to a minute
- * that a name is not there, or is what it was; only opening the directory makes it ask. */
-void directory_refresh(int directory);
-
-/* Does errno, as file_read_at() left it, say that what should be there is not: missing, of another
- * kind or too large (EBADMSG)?  Otherwise it could not be read just now, and may be later. */
-bool file_is_damaged(int number);
-
-/* Walk a directory afresh: `directory` is opened again (openat of "."), so that nothing stale is
- * seen on NFS.  `visit` returns 0 to go on, or anything else to stop with that result.  "." and
- * ".." are left out.  -1 with errno set when the directory cannot be read.
- * `type` is a DT_ constant, perhaps DT_UNKNOWN. */
-typedef int directory_visit(void *context, const char *name, unsigned char type);
-int directory_walk(int directory, directory_visit *visit, void *context);
 
 #endif

@@ -122,50 +122,6 @@ bool text_next(struct text *rest, char separator, struct text *piece)
     return true;
 }
 
-size_t utf8_sequence(const char *bytes, size_t length)
-{
-    const unsigned char *b = (const unsigned char *)bytes;
-    if (length == 0)
-        return 0;
-    if (b[0] < 0x80)
-        return 1;
-    size_t wanted = b[0] >= 0xc2 && b[0] <= 0xdf   ? 2
-                    : b[0] >= 0xe0 && b[0] <= 0xef ? 3
-                    : b[0] >= 0xf0 && b[0] <= 0xf4 ? 4
-                                                   : 0;
-    if (wanted == 0 || wanted > length)
-        return 0;
-    for (size_t i = 1; i < wanted; i++)
-        if ((b[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xf0 && b[1] < 0x90);
-    bool surrogate = b[0] == 0xed && b[1] >= 0xa0;
-    bool too_large = b[0] == 0xf4 && b[1] >= 0x90;
-    return overlong || surrogate || too_large ? 0 : wanted;
-}
-
-bool utf8_valid(struct text a)
-{
-    for (size_t at = 0; at < a.length;) {
-        size_t sequence = utf8_sequence(a.data + at, a.length - at);
-        if (sequence == 0)
-            return false;
-        at += sequence;
-    }
-    return true;
-}
-
-uint32_t utf8_code_point(const char *bytes, size_t length)
-{
-    const unsigned char *b = (const unsigned char *)bytes;
-    if (length < 2)
-        return b[0];
-    uint32_t point = b[0] & (0xffu >> (length + 1));
-    for (size_t i = 1; i < length; i++)
-        point = point << 6 | (b[i] & 0x3fu);
-    return point;
-}
-
 void buffer_free(struct buffer *buffer)
 {
     free(buffer->data);

@@ -14,7 +14,6 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/array.h"
 
@@ -36,13 +35,6 @@ bool text_contains(struct text haystack, struct text needle);
 
 /* Cut the next piece up to `separator` off the front of `rest`; false when nothing is left. */
 bool text_next(struct text *rest, char separator, struct text *piece);
-
-/* The length in bytes of the UTF-8 sequence that starts at `bytes` (1 to 4), or 0 when what
- * stands there is not well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
-size_t utf8_sequence(const char *bytes, size_t length);
-bool utf8_valid(struct text a);
-/* The code point of a well-formed sequence that utf8_sequence() found to be `length` bytes. */
-uint32_t utf8_code_point(const char *bytes, size_t length);
 
 struct buffer {
     char *data;

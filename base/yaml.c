@@ -11,6 +11,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/utf8.h"
 #include "base/yaml_references.h"
 #include "base/yaml_words.h"
 

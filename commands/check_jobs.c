@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
+#include "base/file.h"
 #include "base/names.h"
 #include "base/sha256.h"
 #include "spool/eventlog.h"

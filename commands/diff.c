@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/line_diff.h"
 #include "commands/commands.h"
 #include "commands/complain.h"

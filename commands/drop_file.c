@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 
 enum { STEM_LENGTH = 100 };
 

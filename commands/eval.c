@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/json.h"
-#include "base/system.h"
 #include "base/yaml.h"
 #include "commands/commands.h"
 #include "commands/complain.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/system.h"
+#include "base/file.h"
 #include "commands/complain.h"
 #include "commands/options.h"
 #include "request/relative.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/nearest.h"
 #include "commands/complain.h"
 #include "commands/options.h"

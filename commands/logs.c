@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/directory.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/follow_jobs.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "commands/complain.h"
 #include "commands/options.h"
 #include "spool/eventlog.h"

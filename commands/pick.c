@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "commands/complain.h"
 #include "commands/options.h"
 #include "spool/meant.h"

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/directory.h"
+#include "base/file.h"
 #include "base/yaml.h"
 
 enum {

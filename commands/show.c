@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/quantity.h"
 #include "commands/columns.h"
 #include "commands/commands.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/json.h"
-#include "base/system.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/options.h"

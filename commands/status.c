@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
+#include "base/duration.h"
 #include "base/quantity.h"
 #include "commands/ask.h"
 #include "commands/commands.h"

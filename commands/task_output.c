@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/directory.h"
+#include "base/file.h"
 #include "base/system.h"
+#include "base/utf8.h"
 #include "commands/print.h"
 #include "executors/output_file.h"
 

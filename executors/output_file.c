@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/system.h"
 
 enum { OUTPUT_MODE = 0640 };

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/system.h"
+#include "base/file.h"
 
 enum {
     OLD_AFTER = 60000, /* milliseconds after which a file is read again in any case */

@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "job/retry_search.h"
 
 enum row_kind { ROW_REASON, ROW_LOG, ROW_EXIT, ROW_SIGNAL };

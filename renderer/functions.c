@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 static _Thread_local bool refused;
 static _Thread_local struct error refusal; /* its sentence */
 static _Thread_local struct template_note notes[TEMPLATE_NOTES_MOST];

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/system.h"
 

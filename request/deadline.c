@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "request/values.h"
 
 enum { AFTER_LEAST = 1000 }; /* milliseconds */

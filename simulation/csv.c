@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/file.h"
 
 enum { MOST_BYTES = 256 << 20, MOST_DIGITS = 63 };
 

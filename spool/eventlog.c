@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/system.h"
+#include "base/utf8.h"
 #include "spool/file.h"
 
 enum { LOG_LIMIT = 16 << 20 }; /* bytes that are read */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/system.h"
 
 enum { PRIVATE_FILE = 0640 };

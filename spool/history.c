@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/system.h"
 #include "spool/file.h"
 #include "spool/history_runs.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/system.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/file.h"
+
 enum { FILE_LIMIT = 256, FILE_MODE = 0644 };
 static const char file_name[] = ".identity", new_name[] = ".identity.new";
 

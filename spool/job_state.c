@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "spool/eventlog.h"
 
 enum { RECORD_LIMIT = 1 << 20 }; /* bytes */

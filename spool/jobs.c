@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 
 struct walk {
     const struct spool *spool;

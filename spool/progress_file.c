@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/file.h"
 #include "spool/file.h"
 #include "spool/pairs.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/file.h"
 #include "base/yaml.h"
 #include "spool/file.h"
 #include "spool/record_fields.h"

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/section.h"
-#include "base/system.h"
 #include "base/yaml.h"
 
 enum { SETTINGS_LIMIT = 256 * 1024 }; /* bytes */

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/system.h"
 #include "spool/file.h"
 #include "spool/spool.h"

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
+#include "base/file.h"
 #include "spool/file.h"
 
 enum { RENEWALS = 6, HOST_SIZE = 65, EPOCH_NAME_SIZE = 40 };

@@ -2,26 +2,26 @@
  *
  * One daemon serves at a time; others stand by.  Two things decide, because neither is enough:
  *
- *   the lock    on <spool>/.lock (an OFD lock).  It is free at the moment its holder has died with
- *               all its stages.  But a stopped process (SIGSTOP, a suspended machine) keeps it, and
- *               some NFS mounts have none.
+ *   the lock    on <spool>/.lock (an OFD lock).  The kernel frees it as soon as its holder and all
+ *               its stages have died.  But a stopped process (SIGSTOP, a suspended machine) keeps
+ *               it, and some NFS mounts have none.
  *   the lease   in <spool>/.lease: a line `EPOCH HOST PROCESS locked|unlocked BEAT`, rewritten by
- *               its holder every sixth of takeover_time.  When it has not changed for takeover_time,
- *               by the clock of the one who looks, its holder is taken for dead.
+ *               its holder every sixth of takeover_time.  When it has not changed for
+ *               takeover_time, by the observer's clock, its holder is presumed dead.
  *
- * Taking over means creating .epoch-<N+1>, which only one can, and putting a new .lease in place.
- * The old holder, if it wakes up, still writes to the old file, which has no name any more; and its
- * stages see that the epoch is no longer theirs before they do anything that shows: they fence
- * themselves.
+ * A daemon takes over by creating .epoch-<N+1>, which only one daemon can do, and putting a new
+ * .lease in place.  If the old holder wakes up, it still writes to the old file, which no longer
+ * has a name; and its stages check the epoch before anything they do can be seen by others, find
+ * that it has changed, and stop: they fence themselves.
  *
- * Who gets the lock has proof that the holder is dead only if the holder had it too, and was on this
- * host: on some mounts (NFSv3 with nolock) every host has locks of its own.  A holder on another host
- * that had the lock must also have missed beats for half of takeover_time; one without the lock is
- * waited out by the lease.
+ * Getting the lock proves that the holder is dead only if the holder had it too, and was on this
+ * host: on some mounts (NFSv3 with nolock) every host has locks of its own.  A holder on another
+ * host that had the lock must also have missed its beats for half of takeover_time.  For a holder
+ * without the lock only the lease counts.
  *
- * On NFS the lease is read afresh each time, and each beat is sent to the server at once.  One that
- * cannot be read is not taken for none; and where there is none, epochs go on from the last
- * .epoch-<N> that there is.
+ * On NFS the lease is read afresh each time, and each beat is sent to the server at once.  A lease
+ * that cannot be read does not count as missing.  When there is no lease, epochs continue from the
+ * last .epoch-<N> that exists.
  */
 #ifndef STAGES_LEASE_H
 #define STAGES_LEASE_H
@@ -41,29 +41,30 @@ struct lease {
     bool locked;
     int64_t takeover_time;      /* milliseconds */
     int64_t renewed;            /* of clock_elapsed */
-    char seen[LEASE_TEXT_SIZE]; /* another's lease as last looked at ... */
-    int64_t seen_since;         /* ... and since when it has been so, of clock_elapsed */
+    char seen[LEASE_TEXT_SIZE]; /* another daemon's lease as last read ... */
+    int64_t seen_since;         /* ... and since when it has read so, of clock_elapsed */
 };
 
 void lease_open(struct lease *lease, const struct spool *spool, int64_t takeover_time);
 
-/* Try to become the one who serves: 1 when we are, 0 when another is (`who`, at least
- * LEASE_TEXT_SIZE bytes, says which), -1, a sentence and errno on trouble. */
+/* Try to become the daemon that serves: 1 when this process is, 0 when another is (`who`, at least
+ * LEASE_TEXT_SIZE bytes, says which), -1 with a sentence and errno on failure. */
 int lease_take(struct lease *lease, char *who, struct error *error);
 
-/* Renew it, if it is time.  -1 and a sentence when it is no longer ours, or could not be renewed for
- * so long that it may not be. */
+/* Renew the lease, if it is due.  -1 and a sentence when it is no longer ours, or when renewing has
+ * failed for so long that another daemon may have it. */
 int lease_renew(struct lease *lease, struct error *error);
 
-/* Let go, so that another need not wait.  Also closes; safe on one that was not taken. */
+/* Release the lease, so that another daemon need not wait for it to expire, and close it.  Safe on
+ * a lease that was never acquired. */
 void lease_release(struct lease *lease);
 
-/* Is the spool's epoch this one?  Asked by the stages before what they do can be seen.  1 yes, also
- * for epoch 0, which is that of a process without a supervisor; 0 no; -1 with errno when it cannot
- * be told now. */
+/* Is the spool's epoch this one?  The stages ask this before anything they do can be seen by
+ * others. 1 yes, also for epoch 0, which a process without a supervisor has; 0 no; -1 with errno
+ * when it cannot be determined now. */
 int lease_look(const struct spool *spool, int64_t epoch);
 
-/* Is anybody serving?  1 yes, 0 no, -1 it cannot be told; `who` as above. */
+/* Does a daemon serve the spool? 1 yes, 0 no, -1 when that cannot be determined; `who` as above. */
 int lease_present(const struct spool *spool, char *who);
 
 #endif

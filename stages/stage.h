@@ -23,8 +23,8 @@ struct stage {
     char host[65]; /* this machine's name */
     int64_t epoch; /* of the lease under which it works; 0: none */
     bool stopping;
-    bool failed;   /* it stops because it cannot go on */
-    bool confined; /* it reads requests in a confined process; tests do not */
+    bool failed;   /* it stops because of an error */
+    bool confined; /* requests are read in a confined process; not so in tests */
 };
 
 /* Open spool and settings, and take SIGTERM and SIGINT as "stop when the batch is done".  -1 and
@@ -33,44 +33,46 @@ int stage_open(struct stage *stage, const char *name, const char *directory, str
 void stage_close(struct stage *stage);
 
 /* Wait until `descriptor` (-1: none) is readable, the time `until` (of clock_elapsed) has come, or
- * the stage is told to stop.  False when it is to stop. */
+ * the stage is told to stop.  False when it was told to stop. */
 bool stage_wait(struct stage *stage, int descriptor, int64_t until);
 
-/* The epoch for stages that are opened from now on. */
+/* Set the epoch of stages that are opened from now on. */
 void stage_set_epoch(int64_t epoch);
 
-/* Has another daemon taken over?  To be asked before what is done can be seen by others.  Says so
- * and sets stage->failed when it has, or when that cannot be told: the stage is then started
- * again. */
+/* Has another daemon taken over?  Call this before anything the stage does can be seen by others.
+ * When another daemon has, or when that cannot be determined, it logs that and sets stage->failed:
+ * the stage is then restarted. */
 bool stage_is_fenced(struct stage *stage);
 
 /* The executor and the template repository that the settings name. */
 struct executor *stage_executor(struct stage *stage, struct error *error);
-/* What stage_executor() opens one with: registry_open(), unless a test puts its own here. */
+/* The function by which stage_executor() opens an executor: registry_open(), unless a test sets its
+ * own. */
 typedef struct executor *executor_opener(const struct value *settings, const char *spool,
                                          const char *directory, struct error *error);
 extern executor_opener *stage_open_executor;
 struct repository *stage_repository(struct stage *stage, struct error *error);
 
-/* A stage as a table of functions.  Its state begins with a struct stage.  A round does all that
- * there is to do now and returns; so a test can drive stages round by round. */
+/* A stage as a table of functions.  Its state begins with a struct stage.  A round does everything
+ * that can be done now and returns, so a test can drive stages round by round. */
 struct stage_operations {
     const char *name;
     /* NULL and a sentence on failure. */
     struct stage *(*open)(const char *directory, struct error *error);
-    /* Give up what the rounds do not need: called once before the first, but not by tests. */
+    /* Drop the privileges that rounds do not need.  Called once before the first round, but not by
+     * tests. */
     int (*confine)(struct stage *stage, struct error *error); /* may be NULL */
     /* Returns when the next round is due, of clock_elapsed().  Sets stage->failed when the stage
      * cannot go on. */
     int64_t (*round)(struct stage *stage);
-    /* What becomes readable when a round is due earlier; -1 when nothing does. */
+    /* A descriptor that becomes readable when a round is due earlier; -1: there is none. */
     int (*descriptor)(const struct stage *stage);
     void (*close)(struct stage *stage);
 };
 
 extern const struct stage_operations intake_stage, submit_stage, track_stage, resubmit_stage;
 
-/* Serve as that stage until told to stop.  A process's exit status. */
+/* Serve as that stage until told to stop.  Returns the exit status of the process. */
 int stage_run(const struct stage_operations *operations, const char *directory);
 
 /* One pass over failed/ and held/, for `dlspool resubmit`: how many jobs went back to rendered/, or -1. */

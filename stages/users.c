@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "executors/home_path.h"
 
 enum { REMEMBERED = 64, ANSWER_PATIENCE = 5000 }; /* users; milliseconds */

@@ -1,9 +1,9 @@
 /* stages/users.h - who is behind a user number
  *
- * Looking up a user may need the network (LDAP through sssd), which a confined stage has not.  So
- * users_start() starts a process that does nothing else: it gets numbers over a socket and answers
- * with name, primary group and home.  Answers are remembered.  Without such a process (tests, commands)
- * users_find() looks up by itself.
+ * Looking up a user may need the network (LDAP through sssd), which a confined stage cannot reach.
+ * So users_start() starts a process that does nothing else: it receives user numbers over a socket
+ * and answers with name, primary group and home.  Answers are cached.  Without such a process
+ * (tests, commands) users_find() looks users up itself.
  */
 #ifndef STAGES_USERS_H
 #define STAGES_USERS_H
@@ -18,15 +18,15 @@ enum { USER_NAME_SIZE = 64, USER_HOME_SIZE = 1024 };
 struct user {
     uid_t uid;
     bool known; /* the system knows the user; else `name` is the number */
-    gid_t gid;  /* primary group; that of nobody when the user is not known */
+    gid_t gid;  /* primary group; the group of nobody when the user is unknown */
     char name[USER_NAME_SIZE];
     char home[USER_HOME_SIZE]; /* the directory that can be a task's HOME; empty: none, as root's */
 };
 
-/* Start the process; it ends with this one.  To be called before the stage is confined. */
+/* Start the process; it ends with this one.  Call this before the stage is confined. */
 int users_start(struct error *error);
 
-/* Never fails: an unknown user has the number for a name. */
+/* Never fails: the name of an unknown user is the number. */
 void users_find(uid_t uid, struct user *user);
 
 #endif

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/directory.h"
 #include "base/system.h"
+#include "base/utf8.h"
 #include "watcher/writers.h"
 
 enum { STALE_RETRIES = 3 }; /* NFSv3 forgets a file that was renamed; opening again helps */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
+#include "base/duration.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "base/system.h"

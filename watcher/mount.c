@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
 #include "base/system.h"
 
 bool mount_is_local(int file)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "watcher/drop.h"
 #include "watcher/watch.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "executors/http/http.h"
 #include "executors/kubernetes/connection.h"
 #include "executors/kubernetes/status.h"

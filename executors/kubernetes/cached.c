@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 char *cached_copy_text(struct text text, size_t limit)
 {
     struct buffer out = {0};

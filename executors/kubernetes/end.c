@@ -12,6 +12,7 @@
  * what it owns, pods included.  A job that asked for `debug` is ended instead, by a deadline that
  * is over, and is deleted by the server itself when the time that it asked for is over.
  */
+#include "base/duration.h"
 #include "executors/kubernetes/inquiry.h"
 
 #include <stdlib.h>

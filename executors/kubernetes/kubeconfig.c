@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/file.h"
 #include "base/yaml.h"
 #include "executors/kubernetes/kubeconfig_fields.h"
 

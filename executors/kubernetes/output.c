@@ -27,7 +27,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/system.h"
 #include "executors/kubernetes/follow.h"
 #include "executors/kubernetes/output.h"
 

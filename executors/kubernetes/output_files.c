@@ -6,6 +6,7 @@
  * .log.1 was written just before rotating; less in the log than the place says (the machine went
  * down) is begun again from the start, and compared.
  */
+#include "base/file.h"
 #include "executors/kubernetes/output.h"
 
 #include <errno.h>

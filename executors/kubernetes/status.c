@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 enum {
     MESSAGE_LIMIT = 1000, /* bytes of the server's words in a sentence */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "executors/kubernetes/connection.h"
 #include "executors/kubernetes/status.h"
 #include "executors/kubernetes/stream.h"

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/system.h"
+#include "base/file.h"
 
 enum {
     MOUNTS_LIMIT = 16 << 20, /* bytes; each container of the machine has a few lines */

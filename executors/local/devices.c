@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/directory.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/system.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/quantity.h"
 #include "base/system.h"
 #include "executors/local/conmon_log.h"

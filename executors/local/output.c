@@ -10,6 +10,8 @@
  * Once the target is cut, the source is emptied whenever it has grown: conmon appends to it, and a
  * program that prints without end would fill the disk.
  */
+#include "base/directory.h"
+#include "base/file.h"
 #include "executors/local/inside.h"
 
 #include <errno.h>

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/system.h"
 #include "executors/local/podman_settings.h"
 #include "executors/local/process.h"

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "base/file.h"
 #include "base/system.h"
 
 enum {

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/system.h"
 #include "base/section.h"
 
 enum {

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
+#include "base/file.h"
 #include "base/system.h"
 #include "executors/ssh_key.h"
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/system.h"
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/system.h"
 #include "executors/slurm/jobs.h"
 #include "executors/slurm/table.h"

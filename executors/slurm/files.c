@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/system.h"
 
 enum {

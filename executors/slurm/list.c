@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/system.h"
 #include "executors/slurm/table.h"
 
 struct listing {

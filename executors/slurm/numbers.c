@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/system.h"
 
 /* slurmctld loses what came since it last wrote its state, some seconds ago.  What is as far behind

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
+#include "base/file.h"
 #include "base/quantity.h"
 #include "base/system.h"
 #include "executors/output_file.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/json.h"
 #include "base/system.h"
 #include "executors/secret.h"

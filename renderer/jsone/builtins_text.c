@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "renderer/jsone/builtins.h"
 #include "renderer/jsone/letters.h"
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "renderer/jsone/letter_table.h"
 
 enum { CAPITAL_SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2, CAPITAL_I_WITH_DOT = 0x130 };

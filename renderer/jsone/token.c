@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 static const char *const names[] = {
     [TOKEN_END] = "end",
     [TOKEN_UNREADABLE] = "unreadable",

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/utf8.h"
 #include "base/yaml.h"
 
 enum { DEEPEST_KEY = 8 }; /* parts of `a.b.c`; no field of ours has more than four */

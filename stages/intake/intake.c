@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/log.h"
 #include "stages/guard.h"
 #include "stages/intake/accept.h"

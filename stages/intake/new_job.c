@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "request/after.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"

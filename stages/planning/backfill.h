@@ -1,26 +1,29 @@
-/* stages/planning/backfill.h - what this machine has free, who is first to have it, and who may pass
+/* stages/planning/backfill.h - what this machine has free, which job gets it first, and which may
+ * pass
  *
- * For an executor that starts what there is room for (executor.h: needs).  The first job in the
- * queue that does not fit keeps its place: what it needs is kept for it, and a later job may pass
- * only into room that the first cannot use before its turn (EASY backfilling).  That is
+ * For an executor that starts jobs as resources become free (executor.h: needs).  The first job in
+ * the queue that does not fit keeps its place: what it needs is reserved, and a later job may pass
+ * it only by taking resources that the first cannot use before it starts (EASY backfilling).  These
+ * are
  *
  *   - room that is left beside the first when it starts, or, where it is not known when that will
  * be, what is free beyond all that the first needs;
  *   - any room for a job that is over by then.
  *
- * GPUs of each type that the executor tells are counted by themselves.  What is kept for a job that names
- * a type is of that type, so jobs for another pass it.  A job that names none is counted among all;
- * the executor gives it what others want least (struct submission: gpus_wanted).
+ * GPUs of each type that the executor reports are counted separately.  A job that names a type
+ * reserves GPUs of that type, so jobs that name another type pass it.  A job that names no type is
+ * counted against all GPUs; the executor gives it those that other jobs want least (struct
+ * submission: gpus_wanted).
  *
- * When jobs that run will be over is told by their time limits and by what jobs like them took
- * (planner/predict.h): the median, or the limit if that is earlier.  A job that wants to pass
- * counts with its limit or, without one, with what four of five do not exceed, and with what it
- * takes until its end is seen.
+ * When a running job will end is predicted from its time limit and from how long similar jobs took
+ * (planner/predict.h): the median, or the limit if that is earlier.  A job that would pass is
+ * counted with its time limit or, without one, with the 80th percentile of similar jobs, plus the
+ * time until its end is noticed.
  *
- * Known weaknesses: a prediction can be wrong, and then the first waits longer by one job that
- * passed. The further tasks of an array that runs take their turns before the first.  Which type a job
- * holds that named none is not known, so its end is not counted on by one that names a type.  Only
- * one job keeps its place, whatever the type of the next.
+ * Known weaknesses: a prediction can be wrong, and then the job that passed makes the first wait
+ * longer.  The remaining tasks of a running array start before the first job does.  It is not known
+ * which type of GPU a job holds that named none, so a job that names a type does not count on its
+ * end.  Only one job keeps its place, whatever type the next one names.
  */
 #ifndef STAGES_PLANNING_BACKFILL_H
 #define STAGES_PLANNING_BACKFILL_H
@@ -31,33 +34,33 @@
 
 struct backfill;
 
-/* NULL when the scheduler keeps those that wait.  Both must live as long. */
+/* NULL when the scheduler queues waiting jobs itself.  Both arguments must outlive the result. */
 struct backfill *backfill_new(const struct spool *spool, struct executor *executor);
 void backfill_free(struct backfill *backfill); /* NULL is fine */
 
-/* Look at what is free now; nothing is kept for anybody then.  -1 and a sentence when the executor
- * cannot tell: everything fits then, for the executor to decide. */
+/* Ask what is free now, and drop any reservation.  -1 and a sentence when the executor cannot tell:
+ * then everything counts as fitting, and the executor decides. */
 int backfill_refresh(struct backfill *backfill, struct error *error);
 
-/* The same of figures that were asked for already. */
+/* The same with figures that the caller already has. */
 void backfill_tell(struct backfill *backfill, const struct capacity *now);
-/* So much is for others, as far as it is there: of what is free, unless they have it already, and of
- * what can ever be free. */
+/* Set this much aside for others, as far as it exists: from what is free, unless they hold it
+ * already, and from what can ever be free. */
 void backfill_hold(struct backfill *backfill, const struct demand *demand, bool taken);
 
-/* Has the machine so much in all? */
+/* Does the whole machine have this much? */
 bool backfill_fits_ever(const struct backfill *backfill, const struct demand *demand);
-/* Take it of what is free.  -1 and a sentence, "needs 2 CPUs, 1 of 2 free", when there is less. */
+/* Take this from what is free.  -1 and a sentence, "needs 2 CPUs, 1 of 2 free", when there is less. */
 int backfill_take(struct backfill *backfill, const struct demand *demand, struct error *error);
 
-/* Keep so much for the first, which does not fit. */
+/* Reserve this much for the first job, which does not fit. */
 void backfill_reserve(struct backfill *backfill, const struct demand *demand);
-/* Might a job that needs so much pass, if it is over soon? */
+/* Could a job that needs this much pass, if it ends soon? */
 bool backfill_may_pass(const struct backfill *backfill, const struct demand *demand);
-/* Take what a later job needs, if that does not delay the first: true then. */
+/* Take what a later job needs and return true, if that does not delay the first. */
 bool backfill_pass(struct backfill *backfill, const struct job_record *record,
                    const struct demand *demand);
-/* Is there nothing left for anybody? */
+/* Is nothing left for any job? */
 bool backfill_is_shut(const struct backfill *backfill);
 
 #endif

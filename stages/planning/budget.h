@@ -1,9 +1,9 @@
-/* stages/planning/budget.h - what each user's deadlines may still claim of a pool
+/* stages/planning/budget.h - how much of a pool each user's deadlines may still claim
  *
- * A day of the pool's capacity times `percent` is what one user may have promised within 24 hours.
- * What the user's deadline jobs have held within the last 24 hours (history/runs, and what runs) is taken off.
- * The planner takes jobs beyond it into a plan after all others; nobody is refused.  A percentage of 0 is
- * no bound; users then only take turns.
+ * Within 24 hours one user may be promised `percent` of what the pool delivers in a day, less what
+ * the user's deadline jobs held in the last 24 hours (history/runs, and running jobs).  The planner
+ * plans jobs beyond the budget after all others; no job is refused.  A percentage of 0 means no
+ * budget; users then only take turns.
  */
 #ifndef STAGES_PLANNING_BUDGET_H
 #define STAGES_PLANNING_BUDGET_H
@@ -15,7 +15,8 @@ struct budget {
     size_t count;
 };
 
-/* Of the pool's jobs, whose plan.owner is set: -1 for those without a deadline.  budget_free(). */
+/* Compute the budgets for the pool's jobs, and set their plan.owner: -1 for those without a
+ * deadline.  End it by budget_free(). */
 void budget_make(struct budget *budget, const struct pool *pool, const struct history *history,
                  int capacity, int percent, int64_t now);
 void budget_free(struct budget *budget);

@@ -1,15 +1,16 @@
-/* stages/planning/forecast.h - what a plan is told of a job: its facts, its progress and what is predicted
+/* stages/planning/forecast.h - what the planner is told of a job: its facts, its progress and
+ * predictions
  *
- * A job of a pool of GPUs counts in GPUs, one of the processors in thousandths of one, over all its
- * tasks (`units`).  Times of a plan are seconds since 1970.
+ * `units`, summed over all tasks of a job, are GPUs in a pool of GPUs and thousandths of a CPU in
+ * the pool of CPUs.  Times of a plan are seconds since 1970.
  *
- * What rests on a guess or on other jobs' runs only never keeps a job from being tried.  So one whose
- * time is not known, and one that by others' runs cannot meet its deadline and has not run itself,
- * take part without their deadline, as best effort: as soon as they show progress they are planned.
- * So does one whose deadline is over, which the planner would let wait for all others.
- * Nor is anything changed upon a guess: a job whose time is not known has the size that its user asked
- * for, or, where there is not so much, a smaller one.  And a change that no deadline needs has to save
- * a minute, and twice what it costs.
+ * A guess, or the runs of other jobs, never keep a job from being tried.  So a job whose run time
+ * is unknown, and one that has not run yet and by the runs of others cannot meet its deadline, are
+ * planned without their deadline, as best effort, until they show progress.  A job whose deadline
+ * has passed is planned as best effort, too, since the planner would otherwise let it wait for all
+ * others.  No size is changed because of a guess: a job whose run time is unknown gets the size
+ * that its user asked for, or a smaller one where there is not enough.  A change that no deadline
+ * needs must save at least a minute and twice what it costs.
  */
 #ifndef STAGES_PLANNING_FORECAST_H
 #define STAGES_PLANNING_FORECAST_H
@@ -18,34 +19,34 @@
 #include "stages/planning/job_cache.h"
 #include "stages/planning/runs.h"
 
-/* What holds for all jobs of a plan. */
+/* Facts that are the same for all jobs of a plan. */
 struct forecast_terms {
     int64_t now; /* time of day */
     const struct runs *runs;
-    int64_t dwell;    /* a size is kept for so long, milliseconds */
-    bool as_they_are; /* capacity is not known: no other sizes than those that jobs have */
+    int64_t dwell;    /* how long a size is kept at least, milliseconds */
+    bool as_they_are; /* capacity is unknown: jobs keep the sizes that they have */
 };
 
-/* What it takes of its pool at that size. */
+/* Units of its pool that the job takes at that size. */
 int forecast_units(const struct cached_job *job, int64_t size);
-/* The largest of the sizes that it can have that takes no more than so many units; 0: none. */
+/* The largest of the job's sizes that takes at most `units` units; 0: none. */
 int64_t forecast_size(const struct cached_job *job, int units);
 
-/* Predict what is left of it, if that may be another than last time, and fill in job->plan, but for
- * the owner.  job->key must be set. */
+/* Predict what is left of the job, if that may have changed since last time, and fill in job->plan
+ * except the owner. job->key must be set. */
 void forecast_job(struct cached_job *job, const struct forecast_terms *terms);
 
-/* Is it planned without its deadline: on trial, or because that is over? */
+/* Is the job planned without its deadline, because it is on trial or the deadline has passed? */
 bool forecast_is_trial(const struct cached_job *job);
 
-/* Is it predicted (at the quantile that is planned with) to miss its deadline with so many units? */
+/* Is the job predicted (at the planning quantile) to miss its deadline with this many units? */
 bool forecast_misses(const struct cached_job *job, int64_t now, int units);
 
-/* Seconds from when it is given so many units to its end, a start or change included: `late` at the
- * quantile that is planned with, else the median.  INFINITY for none. */
+/* Seconds from when the job is given this many units to its end, including a start or change: at
+ * the planning quantile when `late`, else the median.  INFINITY for 0 units. */
 double forecast_seconds(const struct cached_job *job, int units, bool late);
 
-/* When it is predicted to be done by the plan, time of day; 0: that is not foreseen. */
+/* When the plan predicts the job to be done, time of day; 0: it does not foresee an end. */
 int64_t forecast_finish(const struct cached_job *job, int64_t now, bool late);
 
 #endif

@@ -1,8 +1,9 @@
 /* stages/planning/job_cache.h - the jobs of rendered/ and submitted/, kept in memory from plan to plan
  *
- * Each refresh looks at the directories, and reads again only the jobs whose directory has changed
- * since: what a plan needs of a job is in files that are replaced, which changes the directory's time.
- * What is kept are facts; what they mean for a plan is stages/planning/forecast.h.
+ * Each refresh lists the directories and reads again only those jobs whose directory has changed:
+ * what a plan needs to know about a job is in files that are replaced, which changes the
+ * directory's time.  The cache holds facts; stages/planning/forecast.h says what they mean for a
+ * plan.
  */
 #ifndef STAGES_PLANNING_JOB_CACHE_H
 #define STAGES_PLANNING_JOB_CACHE_H
@@ -14,7 +15,7 @@
 #include "spool/record.h"
 #include "spool/spool.h"
 
-/* How much of everything a job takes. */
+/* How much of each resource a job takes. */
 struct need {
     int64_t cpus, memory; /* thousandths, bytes */
     int gpus;
@@ -22,23 +23,23 @@ struct need {
 
 struct cached_job {
     enum state state; /* STATE_RENDERED or STATE_SUBMITTED */
-    bool readable;    /* otherwise nothing below is known, but `asked` */
-    bool asked;       /* somebody asks for it to be killed or held */
-    bool resizing;    /* a request for another size waits to be granted */
+    bool readable;    /* when false, nothing below is known except `asked` */
+    bool asked;       /* somebody has asked to kill or hold it */
+    bool resizing;    /* a resize request waits to be granted */
     bool intended;    /* of rendered/: the executor may have it already */
     int64_t started;  /* of submitted/: when this attempt started, time of day; 0: it has not yet */
     bool promised;    /* firm, and the log has the event */
     bool predicted;   /* the log has that event */
 
-    /* Without `after`, and without texts but those that a plan needs.  Its size 0 is made 1, and its
-     * deadline 0 when its mode is none. */
+    /* Without `after`, and with only the texts that a plan needs.  A size of 0 is changed to 1, and
+     * the deadline to 0 when its mode is none. */
     struct job_record record;
     int64_t size;              /* that it has, or is rendered at */
     struct progress *progress; /* NULL: it has none */
 
-    /* What was made of it, by stages/planning/forecast.c: */
+    /* Set by stages/planning/forecast.c: */
     uint64_t predicted_of;     /* the generation of the runs; 0: not yet */
-    bool known, live;          /* how long it takes is known; it rests on its own progress */
+    bool known, live;          /* the run time is known; it is based on the job's own progress */
     double left, left_late;    /* units: median, and the quantile that is planned with */
     double start_up, restart;  /* seconds */
     struct plan_level *levels; /* in the pool's unit; at least one */
@@ -46,14 +47,14 @@ struct cached_job {
     struct plan_job plan;
     char key[64]; /* plan.id */
 
-    /* and by stages/planning/planning.c: */
+    /* Set by stages/planning/planning.c: */
     bool resizable, resizable_known; /* while it runs, by the executor */
     size_t pool;                     /* index */
     int64_t next;                    /* the size that the plan gives it; 0: none */
-    bool behind;    /* it takes no part: it may not pass the first that does not fit */
-    bool outgrown;  /* more than the executor has in all: it is to refuse it */
-    int leaning;    /* which way the plan wants to change it ... */
-    int64_t leaned; /* ... since then, of clock_elapsed(): stages/planning/resize_requests.c */
+    bool behind;    /* left out of the plan: it may not pass the first that does not fit */
+    bool outgrown;  /* it asks for more than the executor has in all, which will refuse it */
+    int leaning;    /* in which direction the plan wants to resize it ... */
+    int64_t leaned; /* ... and since when, of clock_elapsed(): stages/planning/resize_requests.c */
 
     /* The job_cache's own: */
     struct timespec changed;
@@ -76,20 +77,20 @@ const char *job_cache_id(const struct cached_job *job);
 struct cached_job *job_cache_find(struct job_cache *job_cache, const char *id); /* or NULL */
 size_t job_cache_count(const struct job_cache *job_cache);
 
-/* Does this record, or job, ask for planning: has it a deadline, or sizes? */
+/* Does this record, or job, need planning, because it has a deadline or several sizes? */
 bool job_cache_record_wants_plan(const struct job_record *record);
 bool job_cache_wants_plan(const struct cached_job *job);
-/* The same of any job of submitted/: 1, 0, or -1 and a sentence. */
+/* The same for the jobs of submitted/: 1 when any of them does, 0, or -1 and a sentence. */
 int job_cache_submitted_wants_plan(const struct spool *spool, struct error *error);
 
-/* Does the job take part in the plan?  The others are handed over as they are. */
+/* Does the job take part in the plan?  The others are submitted as they are. */
 bool job_cache_takes_part(const struct cached_job *job);
 
 /* What it takes at a size. */
 struct need job_cache_need(const struct cached_job *job, int64_t size);
 
-/* It was taken to be handed over: what of it is not seen in the time of its directory (its log) is
- * looked at again by the next refresh. */
+/* The job was taken to be submitted: let the next refresh look again at what does not change its
+ * directory's time (its log). */
 void job_cache_doubt(struct cached_job *job);
 
 #endif

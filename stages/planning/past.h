@@ -12,9 +12,9 @@ struct predict_past *past_of(const struct history *history);
  * it has the size `size` (job/sizes.h; of a job of fixed size, anything).  At least 1. */
 int past_plan_size(const struct job_record *record, int64_t size);
 
-/* The question for a job: its texts are those of the record.  `progress`: what was measured of it,
- * NULL when there is nothing.  `running`: it runs now; units are then taken to have gone on since
- * they were measured, by one at most. */
+/* The question for a job; its texts are those of the record.  `progress` is what was measured of
+ * the job, or NULL.  `running`: it runs now; then progress is extrapolated from the last
+ * measurement to now, by one unit at most. */
 void past_job(const struct job_record *record, const struct progress *progress, bool running,
               int64_t now, struct predict_job *job);
 

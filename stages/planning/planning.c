@@ -1,4 +1,5 @@
 /* stages/planning/planning.c - when a plan is made, and its steps */
+#include "base/file.h"
 #include "spool/job.h"
 #include "stages/planning/inside.h"
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 enum { PLANS_LIMIT = 64 << 20, DIRECTORY_MODE = 0755, FILE_MODE = 0644 }; /* bytes */

@@ -9,7 +9,7 @@
 
 #include "stages/stage.h"
 
-/* Append a plan, as state_text_end() made it.  What cannot be written is said. */
+/* Append a plan, as state_text_end() made it.  A failure is logged. */
 void recording_append(struct stage *stage, struct text plan);
 
 #endif

@@ -1,21 +1,18 @@
-/* stages/prepare/platform.h - what another system's storage and queues are here
+/* stages/prepare/platform.h - maps the storage and queues of another system to those of this site
  *
  * A job that was written for another system (struct platform) speaks of that system's places.
  * site.yaml has a member of the platform's name that maps them; for OpenPAI:
  *
  *   openpai:
- *     default_fs: hdfs://10.0.0.1:9000      # what $PAI_DEFAULT_FS_URI stands for
- *     paths:                                # the longest prefix that fits decides
- *       - {prefix: $PAI_DEFAULT_FS_URI, path: /srv/openpai}
- *     unmapped: note                        # or `refuse`: what to do where none fits
- *     virtual_clusters: {vc1: night}        # to queues; null: the default queue
- *     gpu_types: {TITANX: titan-x}
- *     auth_files: {"hdfs://...": secret}    # to the scheduler's secrets for registries
- *     strict: false                         # refuse what is sure to fail, instead of noting it
- *     registry: docker.io                   # of images whose names say none; "" leaves them so
+ *     default_fs: hdfs://10.0.0.1:9000      # the value of $PAI_DEFAULT_FS_URI paths: # the longest
+ *     matching prefix decides - {prefix: $PAI_DEFAULT_FS_URI, path: /srv/openpai} unmapped: note #
+ *     or `refuse`: what to do where none fits virtual_clusters: {vc1: night} # to queues; null: the
+ *     default queue gpu_types: {TITANX: titan-x} auth_files: {"hdfs://...": secret} # to the
+ *     scheduler's secrets for registries strict: false # refuse what is certain to fail, instead of
+ *     noting it registry: docker.io # of images whose names have none; "" leaves them so
  *     debug: 604800                         # seconds that a failed task of a debug job is kept
  *
- * What has no counterpart is noted, so that the job's log tells of it, or refused.
+ * What has no counterpart is refused, or noted in the job's log.
  */
 #ifndef STAGES_PREPARE_PLATFORM_H
 #define STAGES_PREPARE_PLATFORM_H
@@ -24,14 +21,14 @@
 #include "request/notes.h"
 #include "spool/record.h"
 
-/* Lay what site.yaml says over `job`: program, dataset, output, queue, gpu_type, pull_secrets,
+/* Apply what site.yaml says to `job`: program, dataset, output, queue, gpu_type, pull_secrets,
  * port_range, platform.  `notes` grows.  -1 and a sentence when the site refuses the job. */
 int platform_resolve(struct arena *arena, const struct value *site,
                      const struct description *description, const struct job_record *record,
                      struct context_job *job, struct notes *notes, struct error *error);
 
-/* The image's name with the registry that it is of on that platform, where the name says none.  It is as
- * it was for a job of no platform. */
+/* The image's name, completed with that platform's registry when the name has none.  Unchanged for
+ * a job of no platform. */
 struct text platform_image(struct arena *arena, const struct value *site, struct text platform,
                            struct text image);
 

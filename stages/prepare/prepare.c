@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/json.h"
-#include "base/system.h"
 #include "renderer/context.h"
 #include "renderer/functions.h"
 #include "request/arguments.h"

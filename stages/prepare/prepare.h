@@ -24,15 +24,15 @@ struct preparation {
     struct notes notes; /* what the owner is told, of the request and of the site */
 };
 
-/* Read the bytes that were dropped from the job's directory, and see that they are still those.  -1
- * and a sentence, with errno as file_read_at() leaves it. */
+/* Read the dropped bytes from the job's directory, and check that they have not changed.  -1 and a
+ * sentence, with errno as file_read_at() leaves it. */
 int prepare_read(int job, const struct job_record *record, struct buffer *request,
                  struct error *error);
 
-/* Read the request.  Fills the record's fields that the request decides (name, library, ...,
- * priority, resources).  `accepted` must be set: the deadline may count from there, and has to be
- * after it.  A job that can have several sizes gets that of record->size, or, when that is 0, the
- * size that its user asked for; resources are those of that size. */
+/* Parse the request, and fill in the record's fields that the request decides (name, library, ...,
+ * priority, resources).  `accepted` must be set: the deadline may count from it, and must be after
+ * it.  A job with several sizes gets record->size, or, when that is 0, the size that its user asked
+ * for; resources are those of that size. */
 enum prepare_result prepare_request(struct arena *arena, struct text request, const char *source,
                                     struct job_record *record, struct preparation *preparation);
 
@@ -41,11 +41,11 @@ enum prepare_result prepare_request(struct arena *arena, struct text request, co
 enum prepare_result prepare_manifest(struct arena *arena, struct repository *repository,
                                      struct job_record *record, struct preparation *preparation);
 
-/* The name under which the bytes of a request are kept: request.yaml, request.json, request.sh. */
+/* The name of the file that keeps the bytes of a request: request.yaml, request.json, request.sh. */
 const char *prepare_request_name(struct text request);
 
-/* Fill in who the user of record->uid is, in the arena: primary group, name, or the number as text, and
- * home. */
+/* Fill in, in the arena, what is known of the user record->uid: primary group, name (or the number
+ * as text) and home. */
 void prepare_owner(struct arena *arena, struct job_record *record);
 
 #endif

@@ -1,9 +1,9 @@
 /* stages/prepare/renew.h - the next attempt of a job: rendered again, and its files written
  *
- * The job is rendered again from its request, since the templates may have changed, at the size that it
- * is to have next, and of an array only the tasks that are left and not held.  Nothing is moved or synced.
- * Doing it again after a crash has the same result: until the job has moved, its record goes on saying why
- * it failed.
+ * The job is rendered again from its request, since the templates may have changed, at its next
+ * size; of an array, only the tasks that are left and not held.  Nothing is moved or synced.
+ * Repeating it after a crash has the same result: until the job has moved, its record still says
+ * why it failed.
  */
 #ifndef STAGES_PREPARE_RENEW_H
 #define STAGES_PREPARE_RENEW_H
@@ -19,13 +19,14 @@ struct renewer {
 };
 
 struct renewal_order {
-    enum state from, to; /* to: STATE_RENDERED, or STATE_HELD, where it is to wait */
+    enum state from, to; /* to: STATE_RENDERED, or STATE_HELD when it must wait */
     const char *cause;   /* the word for the log */
-    int64_t size;        /* that it is to have (job/sizes.h); 0: by its record */
+    int64_t size;        /* its next size (job/sizes.h); 0: as its record says */
 };
 
-/* What became of a job that is to go on: its files are those of the next attempt; it fails, with the reason
- * written; it waits in held/, as its tasks do; or it is to be tried again, for the reason in a sentence. */
+/* The result for a job: its files are those of the next attempt; it fails, and the reason is
+ * written; it waits in held/, since its tasks are held; or renewing must be tried again later, for
+ * the reason in a sentence. */
 enum renewal { RENEW_DONE, RENEW_FAILED, RENEW_HELD, RENEW_TROUBLE };
 
 enum renewal renew_job(const struct renewer *renewer, int job, struct job_record *record,

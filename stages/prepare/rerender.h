@@ -1,12 +1,12 @@
-/* stages/prepare/rerender.h - jobs of rendered/ are rendered again, at the size that the plan has for them
+/* stages/prepare/rerender.h - renders jobs of rendered/ again, at the size that the plan gives them
  *
- * Their requests are read again, so that is done by a confined process (stages/prepare/reread.h), for which
- * the submit stage waits.  Such a job stays in rendered/; one that cannot be rendered any more goes
- * to failed/, with the reason, as it would when it is retried.
+ * A confined process (stages/prepare/reread.h) does this, since it reads their requests again; the
+ * submit stage waits for it.  Such a job stays in rendered/; one that cannot be rendered any more
+ * goes to failed/, with the reason, as it would on a retry.
  *
- * The manifest comes first and the record after it.  After a crash in between they do not fit
- * together, which handing over finds: such a job is rendered again, too, at the size that its record
- * has then.  Both are durable before an intent can be noted, since with one that is not done any more.
+ * The manifest is written first and then the record.  After a crash in between the two do not
+ * match; submission notices that and renders the job again, at the size in its record.  Both are
+ * durable before an intent can be noted, since a job with an intent is never rendered again.
  */
 #ifndef STAGES_PREPARE_RERENDER_H
 #define STAGES_PREPARE_RERENDER_H
@@ -15,14 +15,13 @@
 
 struct rerender {
     char id[ID_SIZE];
-    int64_t size; /* that it is to have (job/sizes.h); 0: as it is */
+    int64_t size; /* the new size (job/sizes.h); 0: unchanged */
     bool done;    /* filled in: manifest and record are there at that size; otherwise the
                                    daemon's log says why */
 };
 
-/* What was done is durable.  A job that must be killed, and one that the
- * executor may have already, are left as they are.  -1 and a sentence when it could not be done for
- * all; `done` counts then, too. */
+/* What was done is durable.  A job that must be killed, or that the executor may already have, is
+ * left unchanged.  -1 and a sentence when not all could be done; `done` is valid then, too. */
 int rerender_jobs(struct stage *stage, struct rerender *jobs, size_t count, struct error *error);
 
 #endif

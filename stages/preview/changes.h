@@ -1,4 +1,4 @@
-/* stages/preview/changes.h - in which fields two manifests differ
+/* stages/preview/changes.h - the fields in which two manifests differ
  *
  * A field is named by its path, with the places in lists left out (`tasks[].env.LEVEL`), so that the
  * same change to a hundred tasks is one, and the same change to a hundred jobs has one name.
@@ -16,9 +16,9 @@ struct change {
 };
 
 struct changes {
-    struct change items[CHANGES_MOST]; /* in the order in which they are met */
+    struct change items[CHANGES_MOST]; /* in the order in which they are found */
     size_t count;
-    bool more; /* than there is room for */
+    bool more; /* more than fit */
 };
 
 /* Compare two trees, whose parts the changes share.  Paths lie in the arena. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/json.h"
 #include "executors/registry/registry.h"
 

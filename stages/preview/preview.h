@@ -3,9 +3,9 @@
  * Each job is rendered twice, with two commits and by the executor that the settings name now, and
  * what comes of it is counted in groups: the same change to a hundred jobs is one group.
  *
- * What a user wrote is in none of it, as the plan may be shown to anybody who may push templates:
- * there are ids, names of fields, images, sentences as they stand in `why`, and of the values that
- * changed only numbers, booleans and such texts as stand in the templates.
+ * The result contains nothing that a user wrote, since anybody who may push templates can see it:
+ * only ids, names of fields, images, sentences as in `why`, and, of the values that changed,
+ * numbers, booleans and texts that occur in the templates.
  */
 #ifndef STAGES_PREVIEW_PREVIEW_H
 #define STAGES_PREVIEW_PREVIEW_H
@@ -16,10 +16,11 @@
 enum { PREVIEW_EXAMPLES = 3, PREVIEW_MOST_GROUPS = 256 };
 
 enum preview_kind {
-    PREVIEW_REFUSED,  /* rendered by the one commit, and refused by the other, or by the
-                                   executor for what the other makes of it */
-    PREVIEW_CHANGED,  /* rendered by both, to something else */
-    PREVIEW_ACCEPTED, /* the other way: refused by the one, and rendered by the other */
+    /* rendered by the first commit, and refused by the second, or by the executor as the second
+     * renders it */
+    PREVIEW_REFUSED,
+    PREVIEW_CHANGED,  /* rendered differently by the two */
+    PREVIEW_ACCEPTED, /* the reverse: refused by the first, and rendered by the second */
     PREVIEW_KINDS
 };
 
@@ -51,7 +52,7 @@ struct preview_request {
     int64_t now;
     int days;
     size_t most;    /* jobs looked at, newest first; at least 1 */
-    int64_t within; /* milliseconds after which no further job is looked at; 0: any */
+    int64_t within; /* milliseconds after which no further job is looked at; 0: no limit */
     void (*progress)(void *context, size_t looked, size_t of); /* after each job; may be NULL */
     void *context;
 };
@@ -59,21 +60,21 @@ struct preview_request {
 struct preview {
     struct arena *arena;
     size_t found;     /* jobs of these days */
-    size_t looked;    /* how many of them were looked at: the newest */
-    bool out_of_time; /* then that is why they are fewer */
+    size_t looked;    /* how many of them, the newest, were looked at */
+    bool out_of_time; /* then that is why fewer were looked at */
     size_t same;
     size_t counts[PREVIEW_KINDS]; /* jobs */
     size_t refused_as_before;     /* by both commits */
-    size_t forbidden;             /* whoever asks may not read them */
+    size_t forbidden;             /* the caller may not read them */
     size_t damaged, without_request, set_aside;
     struct preview_group *groups; /* by kind, the largest first */
     size_t groups_count;
-    size_t ungrouped; /* jobs that are in `counts` and in no group, as there are too many */
+    size_t ungrouped; /* in `counts` but in no group: too many groups */
 };
 
-/* Of the jobs that have not ended or failed, all belong to the last days; of others, those that
- * ended well or, if they failed, were accepted then.  -1 and a sentence when the spool cannot be
- * read.  preview_free() ends it. */
+/* The last days include all jobs that have neither ended nor failed, those that succeeded in these
+ * days, and those that failed and were accepted in them.  -1 and a sentence when the spool cannot
+ * be read. preview_free() ends it. */
 int preview_make(const struct preview_request *request, struct preview *preview,
                  struct error *error);
 void preview_free(struct preview *preview);

@@ -1,12 +1,12 @@
-/* stages/preview/replay.h - an old job rendered at another commit, for looking only
+/* stages/preview/replay.h - renders an old job at another commit, without changing it
  *
- * What the job would become if it were rendered now: from its own request, id, owner, attempt and
- * time of acceptance, by the executor and the templates that are given.  Nothing of it is changed.
- * What the request says is secret is masked before it is rendered, so that it is in nothing that
- * comes of it, sentences included.
+ * It shows what the job would become if it were rendered now: from its own request, id, owner,
+ * attempt and time of acceptance, by the given executor and templates.  Nothing of the job is
+ * changed.  What the request declares secret is masked before rendering, so the result, including
+ * its sentences, never contains it.
  *
- * This reads what strangers wrote, with the rights of whoever asks; a request over which the
- * daemon's own reader has ended three times is not read again.
+ * This reads untrusted text with the caller's own rights; a request over which the daemon's own
+ * reader has crashed three times is not read again.
  */
 #ifndef STAGES_PREVIEW_REPLAY_H
 #define STAGES_PREVIEW_REPLAY_H
@@ -16,11 +16,11 @@
 
 enum replay_found {
     REPLAY_READ,
-    REPLAY_GONE,       /* it is not there any more */
-    REPLAY_FORBIDDEN,  /* whoever asks may not read it */
+    REPLAY_GONE,       /* the job is gone */
+    REPLAY_FORBIDDEN,  /* the caller may not read it */
     REPLAY_DAMAGED,    /* job.yaml or the request is not what was written */
     REPLAY_NO_REQUEST, /* it was never made from a job file */
-    REPLAY_SET_ASIDE   /* its request stops who reads it */
+    REPLAY_SET_ASIDE   /* reading its request crashes the reader */
 };
 
 struct replay {
@@ -36,22 +36,22 @@ enum replay_found preview_replay_read(const struct spool *spool, const struct jo
 
 enum replay_secrets { REPLAY_MASKED, REPLAY_WHOLE };
 
-/* Understand its request, and renew what it decides of the record (library, type, GPUs, ...).  0, or
- * -1 with the sentence in preparation->error. */
+/* Parse its request, and renew the record's fields that the request decides (library, type, GPUs,
+ * ...).  0, or -1 with the sentence in preparation->error. */
 int preview_replay_understand(struct arena *arena, struct replay *replay,
                               enum replay_secrets secrets, struct preparation *preparation);
 
-/* What it is rendered to.  Texts and trees lie in the arena. */
+/* The result of rendering it.  Texts and trees lie in the arena. */
 struct replay_rendering {
-    bool rendered;            /* else only `error` means something */
+    bool rendered;            /* when false, only `error` is meaningful */
     struct job_record record; /* with the facts of this rendering */
     struct text manifest;
     const struct value *tree; /* the same */
     struct error error;
 };
 
-/* Render it with the commit that the repository serves.  What was understood can be rendered as
- * often as wanted. */
+/* Render it with the commit that the repository serves.  A parsed request can be rendered any
+ * number of times. */
 void preview_replay_render(struct arena *arena, const struct replay *replay,
                            const struct preparation *understood, struct repository *repository,
                            struct text executor, struct replay_rendering *rendering);

@@ -1,8 +1,9 @@
 /* stages/resubmit/cycles.h - jobs that would wait for each other in a cycle
  *
- * Jobs are numbered in the order in which they came.  A cycle is closed by the youngest job in it:
- * without that one the others are none.  So the jobs are gone through by age, and each that closes a
- * cycle with older ones is left out; what is left can always go on.  Pure: no job is read.
+ * Jobs are numbered in the order in which they came.  The youngest job in a cycle closes it:
+ * without that job the others form none.  So the jobs are visited from the oldest on, and each that
+ * closes a cycle with older ones is left out; the remaining jobs can always go on.  Pure: no job is
+ * read.
  */
 #ifndef STAGES_RESUBMIT_CYCLES_H
 #define STAGES_RESUBMIT_CYCLES_H
@@ -23,9 +24,9 @@ void cycles_free(struct cycles *cycles);
 /* Go through the jobs. */
 void cycles_find(struct cycles *cycles);
 
-/* Does this job close a cycle?  Then *chain is the way from it back to itself, each job waiting for
- * the next one and the last for the first, and *length its length (1: the job waits for itself).  It
- * is valid until the next call. */
+/* Does this job close a cycle?  Then *chain is the path from it back to itself, each job waiting
+ * for the next and the last for the first, and *length the number of its jobs (1: the job waits for
+ * itself).  Valid until the next call. */
 bool cycles_closes(struct cycles *cycles, size_t job, const size_t **chain, size_t *length);
 
 #endif

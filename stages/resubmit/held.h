@@ -1,12 +1,12 @@
-/* stages/resubmit/held.h - the jobs of held/: what they wait for, and whether it has come
+/* stages/resubmit/held.h - the jobs of held/: what they wait for, and whether the wait is over
  *
- * held_pass.c and its parts (held_parts.h) look, and decide; they write nothing, so that whoever wants to
- * know whether anything is left to do can ask the same.  held_act.c, a part of the resubmit stage,
- * writes what was decided.
+ * held_pass.c and its parts (held_parts.h) read and decide; they write nothing, so that code that
+ * only wants to know whether anything is left to do can use them, too. held_act.c, a part of the
+ * resubmit stage, writes what was decided.
  *
- * What is known of a job stays in memory between passes, and is read again when its directory has
- * changed.  How other jobs stand is looked up once in a pass for each (stages/shared/dependencies.h), and jobs
- * are looked for by their names in one walk for all names that are not known yet.
+ * Facts about a job stay in memory between passes, and are read again when its directory has
+ * changed.  The state of another job is looked up once in a pass (stages/shared/dependencies.h),
+ * and one walk over the spool looks for all names of jobs that are not resolved yet.
  *
  * A job that closes a cycle (stages/resubmit/cycles.h) is refused, and the older ones of the cycle go on
  * waiting for a job of that name.
@@ -24,8 +24,8 @@
 enum held_decision {
     HELD_WAITS,
     HELD_GOES_ON, /* to rendered/ */
-    HELD_REFUSED, /* it waits for itself, or for what there is not */
-    HELD_LOST,    /* what it waits for cannot come any more */
+    HELD_REFUSED, /* it waits for itself, or for a job that does not exist */
+    HELD_LOST,    /* what it waits for can no longer happen */
     HELD_KILLED,
     HELD_DAMAGED
 };
@@ -41,18 +41,18 @@ struct held_condition {
 
 struct held {
     struct timespec changed; /* mtime of its directory when it was read; 0: to be read again */
-    uint64_t met;            /* the pass that met it last */
-    bool arrived;            /* it was not there in the pass before */
+    uint64_t met;            /* the last pass that found it */
+    bool arrived;            /* it was not there in the previous pass */
     bool readable;
-    bool looked_for;         /* its names were looked for in all of done/ */
-    bool released;           /* what it waited for has come once */
-    bool is_held, is_killed; /* somebody has asked for that: */
+    bool looked_for;         /* its names were searched for in all of done/ */
+    bool released;           /* what it waited for has happened once */
+    bool is_held, is_killed; /* somebody has asked for this: */
     struct control_request hold, kill;
     char *tasks; /* of an array only these are held; NULL: the whole job */
     uid_t uid;
-    int64_t accepted, since; /* in incoming/, and here */
+    int64_t accepted, since; /* how often a process crashed over it, in incoming/ and here */
     int priority;
-    int stops;    /* how often the process that read its request has ended over it */
+    int stops;    /* how often the process that read its request has crashed over it */
     uint64_t why; /* digest of what is in `why`; 0: not known */
     char *name;
     struct held_condition *conditions;
@@ -76,12 +76,12 @@ struct held_jobs {
 struct held_jobs *held_jobs_new(const struct spool *spool, const struct settings *settings);
 void held_jobs_free(struct held_jobs *jobs);
 
-/* Make a pass: look at all jobs of held/ and decide about each.  What was decided is valid until the
- * next pass.  -1 and a sentence when a directory could not be read: nothing is decided then. */
+/* Make a pass: look at all jobs of held/ and decide about each.  The decisions are valid until the
+ * next pass.  -1 and a sentence when a directory could not be read: then nothing is decided. */
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error);
 
 struct text held_id(const struct held *held);
-/* The bytes of `why` for a job that waits, appended. */
+/* Append the bytes of `why` for a job that waits. */
 void held_explain(const struct held_jobs *jobs, const struct held *held, struct buffer *why);
 
 #endif

@@ -4,6 +4,7 @@
  * it, so that the answer stays the same.  Jobs that go on are left to the pass, which has their
  * requests read again.  Those that do not are written to, made durable together, and moved to failed/.
  */
+#include "base/file.h"
 #include "spool/file.h"
 #include "stages/resubmit/inside.h"
 

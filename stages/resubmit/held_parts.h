@@ -10,13 +10,14 @@
 
 #include "stages/resubmit/held.h"
 
-/* Read what has changed since the pass before, forget what has gone, and sort by age.  -1 and a
- * sentence when held/ could not be read; no job is known then. */
+/* Read what has changed since the previous pass, forget jobs that are gone, and sort by age.  -1
+ * and a sentence when held/ could not be read; no job is known then. */
 int held_look(struct held_jobs *jobs, struct error *error);
-/* Free what is known of the job's conditions. */
+/* Free the facts about the job's conditions. */
 void held_look_forget(struct held *held);
 
-/* Find the ids of the jobs that are meant.  -1 and a sentence when a directory could not be read. */
+/* Find the ids of the jobs that the names stand for.  -1 and a sentence when a directory could not
+ * be read. */
 int held_names_find(struct held_jobs *jobs, struct error *error);
 
 void held_cycles_refuse(struct held_jobs *jobs);

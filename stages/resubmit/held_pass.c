@@ -1,4 +1,5 @@
 /* stages/resubmit/held_pass.c - the jobs of held/: whether what they wait for has come */
+#include "base/duration.h"
 #include "stages/resubmit/held.h"
 
 #include <stdlib.h>

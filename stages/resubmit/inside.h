@@ -1,10 +1,9 @@
 /* stages/resubmit/inside.h - what the parts of the resubmit stage share
  *
- *   resubmit.c     walks failed/, pass by pass, and is the stage
- *   due.c          tells which jobs of failed/ are due, and for what
- *   held_act.c     sees to held/
+ *   resubmit.c     walks failed/, pass by pass, and is the stage due.c decides which jobs of
+ *   failed/ are due, and for what held_act.c handles held/
  *
- * What is due is read again by stages/prepare/reread.h.
+ * stages/prepare/reread.h reads the requests of due jobs again.
  */
 #ifndef STAGES_RESUBMIT_INSIDE_H
 #define STAGES_RESUBMIT_INSIDE_H
@@ -23,13 +22,13 @@ struct waiting {             /* what is remembered of a failed job between passe
     enum retry_when when;
     int64_t next, delay;
     int64_t change_since; /* when its wait for a change began */
-    bool array;           /* how much it asks for at once is not known */
-    bool too_much;        /* it asks for more than there was, */
+    bool array;           /* how much it requests at once is not known */
+    bool too_much;        /* it requests more than there was, */
     int capacity_seen;    /* and, at this count of changes of the capacity, than there is */
     int64_t cpus, memory;
     int gpus;
     int priority;
-    int stops; /* how often the process that read its request has ended over it */
+    int stops; /* how often the process that read its request has crashed over it */
     char commit[48];
     char settings[SHA256_HEX_SIZE];
 };
@@ -44,13 +43,13 @@ struct resubmitter {
     /* Asked at most once in a pass, and only if a job waits for it. */
     bool asked_ready, ready, asked_capacity, have_capacity;
     struct capacity capacity;
-    char capacity_text[GROWTH_TEXT_SIZE]; /* the last one that was looked at for growth, */
+    char capacity_text[GROWTH_TEXT_SIZE]; /* the last capacity that was compared for growth, */
     int capacity_changes;                 /* how often it has changed, */
     int64_t capacity_due;                 /* and when, of clock_elapsed(), it is looked at again */
     char settings[SHA256_HEX_SIZE];       /* of dlspool.yaml as it is now */
     size_t requeued;
     struct watch *watch;
-    bool more;          /* the last pass has left something for the next */
+    bool more;          /* the last pass left something for the next */
     int64_t rest_until; /* of clock_elapsed: no pass before then */
 };
 
@@ -67,11 +66,11 @@ struct pass {
     int64_t now;
 };
 
-/* resubmit.c: add a job to those that something may be done with. */
+/* resubmit.c: add a job to the candidates of this pass. */
 void resubmit_pass_add(struct pass *pass, enum state from, const char *id, int priority, int stops);
 
-/* held_act.c: look at held/; write down what was found and end the waiting of jobs for which there is
- * no hope.  Those that go on are added to the pass with what to do. */
+/* held_act.c: look at held/, write down what was found, and end the wait of jobs whose conditions
+ * can no longer be met.  Jobs that go on are added to the pass with their action. */
 void held_act(struct resubmitter *resubmitter, struct pass *pass);
 
 /* due.c: decide what to do with a job of failed/. */

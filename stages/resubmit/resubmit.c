@@ -9,6 +9,7 @@
  *
  * The same code serves the stage and `dlspool resubmit`; a lock keeps two passes apart.
  */
+#include "base/file.h"
 #include "spool/jobs.h"
 #include "stages/resubmit/inside.h"
 

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
-#include "base/system.h"
 #include "renderer/host.h"
 #include "renderer/repository.h"
 #include "spool/file.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "spool/jobs.h"
 #include "spool/record.h"
 #include "stages/resubmit/held.h"

@@ -1,12 +1,12 @@
-/* stages/service/drain.h - is there anything left to do in a spool?
+/* stages/service/drain.h - tells whether anything is left to do in a spool
  *
- * Left to do are: files in incoming/ that will become jobs (not somebody's work in progress),
- * claims, jobs in rendered/ and submitted/, and jobs in failed/ that will be retried by
- * themselves: at a time, when there is room, or when the executor answers; and jobs in held/ for
- * which what they wait for has come, or cannot come.  Jobs that wait for a change, for somebody's
- * word, or for such a job or one that is not there are not.
+ * Left to do are: files in incoming/ that will become jobs (not files still being written); claims;
+ * jobs in rendered/ and submitted/; jobs in failed/ that will be retried by themselves, at a time,
+ * when capacity is free or when the executor answers; and jobs in held/ whose wait is over, or can
+ * never be.  Jobs that wait for a change, for a command, for another job that so waits, or for a
+ * job that does not exist are not left to do.
  *
- * Jobs move while one looks, so an answer counts only when two looks in turn found nothing.
+ * Jobs move while drain looks, so the answer counts only when two looks in a row found nothing.
  */
 #ifndef STAGES_SERVICE_DRAIN_H
 #define STAGES_SERVICE_DRAIN_H

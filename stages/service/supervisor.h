@@ -1,7 +1,9 @@
-/* stages/service/supervisor.h - dlspool run: start the four stages, keep them up, stop them in order
+/* stages/service/supervisor.h - dlspool run: starts the four stages, restarts those that end, and
+ * stops them in order
  *
  * One supervisor serves a spool at a time (stages/lease.h); another one stands by and takes over.
- * The stages inherit the lock's descriptor, so it is free only when the last of them has gone.
+ * The stages inherit the lock's descriptor, so the lock is free only when the last of them has
+ * ended.
  */
 #ifndef STAGES_SERVICE_SUPERVISOR_H
 #define STAGES_SERVICE_SUPERVISOR_H

@@ -1,8 +1,8 @@
-/* stages/service/watchdog.h - is the service well?  What systemd is told of it
+/* stages/service/watchdog.h - tells systemd whether the service is alive
  *
- * The service is well while each of its stages makes rounds.  As long as it is, the watchdog of
- * systemd is told so; when a stage has not shown a sign of life for too long, it is not, and systemd
- * ends the service and starts it again.  Without systemd the same is only said in the log.
+ * The service is alive while each of its stages makes rounds, and systemd's watchdog is notified
+ * for as long as it is.  When a stage has shown no sign of life for too long, the notifications
+ * stop, and systemd restarts the service.  Without systemd this is only logged.
  */
 #ifndef STAGES_SERVICE_WATCHDOG_H
 #define STAGES_SERVICE_WATCHDOG_H
@@ -15,19 +15,21 @@
 
 struct watchdog;
 
-/* For `count` stages.  NULL and a sentence when there is no memory to share.  NULL can be freed. */
+/* Watch `count` stages.  NULL and a sentence when shared memory cannot be allocated.  NULL can be
+ * freed. */
 struct watchdog *watchdog_new(size_t count, struct error *error);
 void watchdog_free(struct watchdog *watchdog);
 
-/* The heart of a stage that is started now. */
+/* The heartbeat of a stage that is started now. */
 struct heart *watchdog_heart(struct watchdog *watchdog, size_t which);
-/* It has ended, or is told to: nothing is expected of it. */
+/* The stage has ended, or was told to: expect no sign of life from it. */
 void watchdog_rest(struct watchdog *watchdog, size_t which);
 
-/* To be called every second or oftener. */
+/* Call this at least every second. */
 void watchdog_look(struct watchdog *watchdog, const char *const *names);
 
-/* The service is ready, in one way or the other: a sentence for `systemctl status`. */
+/* Tell systemd that the service is ready, serving or standing by: a sentence for `systemctl
+ * status`. */
 void watchdog_ready(const char *sentence);
 
 #endif

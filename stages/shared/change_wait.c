@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "spool/why.h"
 
 /* A clock that is set to the right time goes back by less than this, unless it was wrong. */

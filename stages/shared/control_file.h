@@ -1,7 +1,7 @@
-/* stages/shared/control_file.h - what somebody asked for, as a small file in the job's directory
+/* stages/shared/control_file.h - a control request, as a small file in the job's directory
  *
- * It is named as what is asked for, and says who did, and when.  A hold takes the file of a release
- * away, and a release that of a hold.
+ * The file is named after the action, and says who requested it, and when.  A hold removes the file
+ * of a release, and a release that of a hold.
  */
 #ifndef STAGES_SHARED_CONTROL_FILE_H
 #define STAGES_SHARED_CONTROL_FILE_H
@@ -24,10 +24,11 @@ struct control_request {
 int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
                        struct error *error);
 
-/* Is there a request of that verb in the job's directory?  1 yes; 0 no; -1 when it cannot be told just
- * now, and nothing must be decided that depends on it.  A damaged one counts, by "somebody". */
+/* Does the job's directory contain a request of that verb? 1 yes; 0 no; -1 when that cannot be
+ * determined now, and nothing that depends on it may be decided.  A damaged request counts, as one
+ * by "somebody". */
 int control_file_pending(int job, enum control_verb verb, struct control_request *request);
-/* Remove it, once it was granted. */
+/* Remove the request once it was granted. */
 int control_file_clear(int job, enum control_verb verb, struct error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "executors/registry/registry.h"
 #include "spool/eventlog.h"

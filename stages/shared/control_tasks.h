@@ -1,9 +1,9 @@
-/* stages/shared/control_tasks.h - what is asked for of single tasks of an array
+/* stages/shared/control_tasks.h - control requests for single tasks of an array
  *
  * Such a request names tasks by the indexes that the user gave them.  To kill some is the file
  * `kill-tasks`, beside `kill`, which means the whole job; to retry some is `retry`, as for the
- * whole job, with the list.  Each request is a line in it, and all count, until the next attempt
- * begins.  Those that are held have a file of their own (stages/shared/hold_tasks.h).
+ * whole job, with the list.  Each request is a line in the file, and all of them hold until the
+ * next attempt begins.  Held tasks have a file of their own (stages/shared/hold_tasks.h).
  */
 #ifndef STAGES_SHARED_CONTROL_TASKS_H
 #define STAGES_SHARED_CONTROL_TASKS_H
@@ -14,8 +14,8 @@
 #include "spool/record.h"
 #include "stages/shared/sweep.h"
 
-/* May that be asked of these tasks of the job, whose directory is `job`, by anybody?  False and a sentence
- * when it may not.  `record` may be NULL: nothing is known of it. */
+/* Can this be requested for these tasks of the job, whose directory is `job`?  False and a sentence
+ * when nobody can request it.  `record` may be NULL: nothing is known of the job. */
 bool control_tasks_allow(enum control_verb verb, const struct job_place *place, int job,
                          const struct job_record *record, struct text tasks, struct error *error);
 
@@ -36,12 +36,12 @@ struct task_request {
 int control_tasks_pending(int job, enum control_verb verb, struct arena *arena,
                           struct task_request *request);
 
-/* All that was asked for, as it decides which tasks an attempt is to run.  -1 and a sentence when it cannot be
- * told now. */
+/* Collect all requests, which decide which tasks an attempt runs.  -1 and a sentence when they
+ * cannot be read now. */
 int control_tasks_choose(int job, bool by_hand, struct arena *arena, struct sweep_choice *choice,
                          struct error *error);
 
-/* Remove what asks for tasks to be killed, once another attempt is to begin. */
+/* Remove the requests to kill tasks, before another attempt begins. */
 int control_tasks_clear(int job, struct error *error);
 
 #endif

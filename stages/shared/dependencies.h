@@ -1,12 +1,12 @@
-/* stages/shared/dependencies.h - how other jobs stand, for those that wait for them
+/* stages/shared/dependencies.h - the state of jobs that others wait for
  *
- * Asked by id, at most once in a pass for each job, however many wait for it.  A job that has ended
- * well is not looked at again, and the record of one that has failed only when its directory has
- * changed.
+ * Each job is looked up by its id, at most once in a pass, however many jobs wait for it.  A job
+ * that has succeeded is not looked up again, and the record of a failed one is read again only when
+ * its directory has changed.
  *
- * A job that is nowhere is believed to be gone at once when it was never seen, and otherwise when it
- * has been nowhere for a while: two looks in turn at all directories meet a job that moves, but what
- * NFS says of names is not always of now.
+ * A job that cannot be found is believed to be gone at once if it was never seen, and otherwise
+ * after a while: looking at all directories twice in a row finds a job that moves, but what NFS
+ * says of names may be out of date.
  */
 #ifndef STAGES_SHARED_DEPENDENCIES_H
 #define STAGES_SHARED_DEPENDENCIES_H
@@ -14,11 +14,11 @@
 #include "spool/spool.h"
 
 enum dependency_state {
-    DEPENDENCY_UNSURE, /* it cannot be told now */
+    DEPENDENCY_UNSURE, /* it cannot be determined now */
     DEPENDENCY_ON,     /* it is in rendered/ or submitted/ */
     DEPENDENCY_HELD,   /* it waits itself */
     DEPENDENCY_FAILED, /* it has failed, and something can still bring it back */
-    DEPENDENCY_LOST,   /* it has failed for good: only somebody's word brings it back */
+    DEPENDENCY_LOST,   /* it has failed for good: only a command brings it back */
     DEPENDENCY_DONE,
     DEPENDENCY_GONE /* it is not in the spool */
 };
@@ -36,7 +36,7 @@ struct dependencies;
 struct dependencies *dependencies_new(const struct spool *spool, int64_t patience);
 void dependencies_free(struct dependencies *dependencies);
 
-/* Begin a pass, and end it: what nobody asked for in it is forgotten. */
+/* Begin a pass, and end it; jobs that were not asked for in the pass are forgotten. */
 void dependencies_begin(struct dependencies *dependencies);
 void dependencies_end(struct dependencies *dependencies);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
 #include "spool/id.h"

@@ -1,8 +1,8 @@
 /* stages/shared/diagnosis.h - why a job goes to failed/, and what brings it back
  *
  * Every way in which a job can fail becomes a diagnosis: the facts for job.yaml, and the sentences
- * for why.  One place decides which failures wait for a time, for room, for the executor, for a
- * change, or for somebody's word.
+ * for why.  This is the one place that decides which failures wait for a time, for capacity, for
+ * the executor, for a change, or for a command.
  */
 #ifndef STAGES_SHARED_DIAGNOSIS_H
 #define STAGES_SHARED_DIAGNOSIS_H
@@ -18,48 +18,49 @@
 
 struct diagnosis {
     struct failure failure;
-    char class[16], reason[64]; /* what failure's texts point to */
+    char class[16], reason[64]; /* holds the texts of `failure` */
     char sentence[ERROR_TEXT_SIZE], detail[ERROR_TEXT_SIZE + EXCERPT_SIZE], next[1024];
-    bool quotes;                     /* detail has something of what the job printed */
-    int retry_line;                  /* of retry.txt, when it decided; else 0 */
+    bool quotes;                     /* detail quotes what the job printed */
+    int retry_line;                  /* the line of retry.txt that decided; 0: none did */
     int64_t change_since;            /* of RETRY_CHANGE, for job.yaml; otherwise 0 */
-    char capacity[GROWTH_TEXT_SIZE]; /* what failure's text points to, too */
+    char capacity[GROWTH_TEXT_SIZE]; /* holds texts of `failure`, too */
 };
 
-/* What the diagnosis needs to know of the spool's present state. */
+/* What the diagnosis needs to know about the spool's present state. */
 struct circumstances {
     const struct settings *settings;
     const char *id;       /* of the job */
     const char *commit;   /* of templates.git; may be NULL */
-    const char *capacity; /* for SUBMIT_NEVER_FITS: what there is (stages/shared/growth.h) */
+    const char *capacity; /* for SUBMIT_NEVER_FITS: the capacity (stages/shared/growth.h) */
     int64_t now;
     int64_t change_since;    /* the record's, for what may be RETRY_CHANGE */
-    const struct mask *mask; /* for diagnosis_ended(): what is secret of the job; may be NULL */
+    const struct mask *mask; /* for diagnosis_ended(): the job's secrets; may be NULL */
 };
 
 /* `source` is the name of the file that was dropped. */
 void diagnosis_bad_request(struct diagnosis *diagnosis, const char *source,
                            const struct error *error);
-/* A control file that names no job, or of somebody who may not ask. */
+/* A control file that names no job, or whose owner may not request that. */
 void diagnosis_refused_request(struct diagnosis *diagnosis, const struct error *error);
 void diagnosis_refused_file(struct diagnosis *diagnosis, const struct error *error);
 #define REASON_NO_TEMPLATE "NoTemplate"
 void diagnosis_render(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                       enum render_failure failure, const struct error *error);
-/* Reasons of RETRY_CHANGE for which a manifest was made: only another one is worth another try. */
+/* Reasons of RETRY_CHANGE after a manifest was made: only a different manifest is worth another
+ * try. */
 #define REASON_REFUSED "Refused"
 #define REASON_NEVER_FITS "NeverFits"
 /* For SUBMIT_NEVER_FITS and SUBMIT_REFUSED; after any other outcome the job is not in failed/. */
 void diagnosis_submission(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                           const struct job_record *record, const struct submission *submission);
-/* For a job that ran and failed.  Counts a used retry in `record`. */
+/* For a job that ran and failed.  Counts the retry used in `record`. */
 void diagnosis_ended(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                      struct job_record *record, const struct job_poll *poll,
                      const struct retry_table *table, const struct output_end *printed);
 void diagnosis_vanished(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                         const struct job_record *record);
-/* It was stopped to go on from its checkpoint: at the size `to`, or, when that is 0, when the plan has
- * room for it.  `why` is the plan's sentence. */
+/* The job was stopped to continue from its checkpoint: at the size `to`, or, when that is 0, when
+ * the plan has capacity for it.  `why` is the plan's sentence. */
 #define REASON_RESIZED "Resized"
 #define REASON_PREEMPTED "Preempted"
 void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *circumstances,
@@ -72,13 +73,13 @@ void diagnosis_killed(struct diagnosis *diagnosis, const char *id, const char *b
 struct task_request;
 void diagnosis_killed_tasks(struct diagnosis *diagnosis, const struct job_record *record,
                             const struct task_request *request);
-/* Reading the job's file has ended a stage's process `tries` times. */
+/* Reading the job file has crashed a stage's process `tries` times. */
 void diagnosis_stops(struct diagnosis *diagnosis, const char *source, const char *stage, int tries);
-/* A stage of that name has ended `tries` times over the job. */
+/* The stage of that name has crashed `tries` times over the job. */
 #define REASON_STOPS_STAGE "StopsStage"
 void diagnosis_stops_stage(struct diagnosis *diagnosis, const char *id, const char *stage,
                            int tries);
-/* What the job is to come after cannot be, from the beginning or no more. */
+/* What the job depends on can never happen, or no longer. */
 #define REASON_BAD_AFTER "BadAfter"
 #define REASON_DEPENDENCY "Dependency"
 void diagnosis_dependency(struct diagnosis *diagnosis, const char *id, const char *reason,
@@ -88,9 +89,10 @@ void diagnosis_damaged(struct diagnosis *diagnosis, const char *id, const struct
 void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const char *detail);
 
 /* Write the diagnosis into the job directory: job.yaml (with record->failure set from it), why, and
- * a "failed" event.  A why that quotes what the job printed is for those who may read that: its owner,
- * the owner's group and us.  `now` is when it failed, unless the diagnosis's failure.failed says that it did
- * earlier.  Nothing is synced or moved.  -1 and a sentence on failure. */
+ * a "failed" event.  A why that quotes what the job printed can be read only by those who may read
+ * the output: its owner, the owner's group and the daemon.  `now` is when the job failed, unless
+ * the diagnosis's failure.failed is set to an earlier time.  Nothing is synced or moved.  -1 and a
+ * sentence on failure. */
 int diagnosis_write(const struct diagnosis *diagnosis, int job, struct job_record *record,
                     bool create, int64_t now, struct error *error);
 

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "spool/eventlog.h"
 #include "spool/record.h"
 

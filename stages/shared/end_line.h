@@ -12,9 +12,9 @@
 
 #include "spool/spool.h"
 
-/* Say it of the job whose directory `job` is, and which has just been moved to done/ or failed/.  One
- * that goes on by itself as soon as there is room, or an executor, has come to no end: that is a
- * detail. */
+/* Log it for the job with the directory `job`, which has just been moved to done/ or failed/.  A
+ * job that goes on by itself as soon as there is capacity, or an executor, has not ended: its line
+ * is logged as a detail. */
 void end_line_say(int job, const char *id, enum state state);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* Past the escape sequence that starts at `at`. */
 static size_t escape_end(struct text line, size_t at)
 {

@@ -1,7 +1,7 @@
-/* stages/shared/hold.h - a job goes to held/, and what stands beside it there
+/* stages/shared/hold.h - moving a job to held/, and the files that say why
  *
- * A job waits in held/ for two reasons: somebody has asked for it, whose request is the file `hold` in
- * its directory (stages/shared/control.h), or jobs that it is to come after have not ended.
+ * A job waits in held/ for one of two reasons: somebody has requested it, by the file `hold` in its
+ * directory (stages/shared/control.h), or jobs that it depends on have not ended.
  */
 #ifndef STAGES_SHARED_HOLD_H
 #define STAGES_SHARED_HOLD_H
@@ -23,22 +23,21 @@ struct hold_view {
     const struct control_request *request; /* who holds it; NULL: nobody does */
     struct text tasks;                     /* ... of an array only these; empty: the whole job */
     bool by_owner;                         /* that is its owner */
-    const struct hold_reason *reasons;     /* those that do not hold yet */
+    const struct hold_reason *reasons;     /* those that are not met yet */
     size_t count;
-    int64_t patience_ends; /* when a job that has not come is not waited for any longer;
-                                         * 0: not known */
+    int64_t patience_ends; /* when the wait for a job that has not come ends; 0: not known */
 };
 
-/* The bytes of `why`, appended. */
+/* Append the bytes of `why`. */
 void hold_explain(struct buffer *why, const struct hold_view *view);
 
-/* Does the array wait because of tasks that are held, with nothing else to run?  1 yes, and who holds which; 0
- * no; -1 when that cannot be told now. */
+/* Does the array wait because all tasks that it would run are held? 1 yes, and who holds which; 0
+ * no; -1 when that cannot be determined now. */
 int hold_keep_tasks(int job, const struct job_record *record, struct arena *arena,
                     struct held_tasks *held);
 
-/* Is the job to wait in held/ before it may go to rendered/?  1 yes, and *held tells whether somebody
- * holds it, who in *request; 0 no; -1 when that cannot be told now. */
+/* Must the job wait in held/ before it may go to rendered/? 1 yes, and *held tells whether somebody
+ * holds it, *request who; 0 no; -1 when that cannot be determined now. */
 int hold_is_due(int job, const struct job_record *record, bool *held,
                 struct control_request *request);
 

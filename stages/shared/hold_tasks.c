@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/file.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
 #include "stages/shared/sweep.h"

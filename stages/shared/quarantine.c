@@ -2,6 +2,7 @@
 #include "stages/shared/quarantine.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "spool/eventlog.h"
 #include "spool/progress_file.h"
 

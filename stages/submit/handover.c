@@ -1,4 +1,5 @@
 /* stages/submit/handover.c - one job of a batch: what is sent, and what became of it */
+#include "base/file.h"
 #include "stages/submit/inside.h"
 
 #include <errno.h>

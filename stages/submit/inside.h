@@ -1,7 +1,7 @@
 /* stages/submit/inside.h - the inside of the submit stage
  *
- * Only submit.c (which jobs, and when), in_order.c (which of them where the executor has no queue) and
- * handover.c (how one job of a batch is handed over) include this.
+ * Only submit.c (which jobs, and when), in_order.c (which of them when the executor has no queue)
+ * and handover.c (how one job of a batch is submitted) include this.
  */
 #ifndef STAGES_SUBMIT_INSIDE_H
 #define STAGES_SUBMIT_INSIDE_H
@@ -29,8 +29,8 @@ struct item { /* a job of the batch */
         ITEM_FAIL,     /* to failed/ */
         ITEM_HOLD,     /* to held/ */
         ITEM_KEEP,     /* stays, and is looked at again a little later */
-        ITEM_DECLINED, /* stays: the executor has no room for it, or is away */
-        ITEM_WAIT      /* has to wait for a limit: live_max */
+        ITEM_DECLINED, /* stays: the executor has no capacity for it, or does not answer */
+        ITEM_WAIT      /* must wait for a limit: live_max */
     } fate;
     struct diagnosis diagnosis; /* for ITEM_FAIL */
     int64_t rest;               /* ITEM_DECLINED: milliseconds until it is retried ... */
@@ -42,51 +42,53 @@ struct submitter {
     struct executor *executor;
     struct watch *watch;
     struct queue *queue;
-    struct queue
-        *tried; /* while few are taken at a time: those that had their turn in this round */
-    struct names *unexpected;  /* what is in rendered/ and is no job: it was said */
-    struct planning *planning; /* while it is on, the order is the plan's and not the queue's */
+    struct queue *tried; /* while batches are small: the jobs that had their turn in this round */
+    struct names *unexpected;  /* entries of rendered/ that are no jobs, which were logged */
+    struct planning *planning; /* while planning is on, the plan decides the order, not the queue */
     struct load *load;         /* NULL: the executor takes any number of jobs */
-    char next[ID_SIZE];        /* taken from the queue already, and waits for a limit; or "" */
+    char next[ID_SIZE]; /* the job that was taken from the queue and waits for a limit; or "" */
     struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
-    struct queue_job
-        first;           /* with backfill: it keeps its place and waits for room; or its id is "" */
+    /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
+    struct queue_job first;
     struct arena *arena; /* of a batch */
-    struct item *items;  /* as many as a batch; what no batch has reached is never touched,
-                                   since a whole one takes megabytes.  None is open between batches. */
+    /* as many as a batch; items that no batch has used are never touched, since a whole batch
+     * takes megabytes.  None is open between batches. */
+    struct item *items;
     size_t item_count;
     size_t window;       /* jobs of the next batch: few after trouble */
     size_t took;         /* jobs of the last batch */
-    struct guard *guard; /* what this process is about */
-    int64_t probe;       /* of clock_elapsed: when to ask the executor again; 0: it answers */
+    struct guard *guard; /* what this process works on */
+    int64_t probe;       /* of clock_elapsed: when to try the executor again; 0: it answers */
     struct waits *waits;
-    struct error reason; /* why the executor is away; or what `next` or `first` waits for */
+    struct error reason; /* why the executor does not answer; or what `next` or `first` waits for */
 };
 
-/* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  False when there is nothing to
- * do for it. */
+/* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  False when nothing needs
+ * doing. */
 bool handover_look(struct submitter *submitter, struct item *item, const char *id);
-/* If it must be submitted: fill in its submission, with its intent noted but not yet durable; or let it
- * wait for a limit. */
+/* If the job must be submitted: fill in its submission, with its intent noted but not yet durable;
+ * or let it wait for a limit. */
 void handover_prepare(struct submitter *submitter, struct item *item);
-/* May the executor have the job of that directory already?  An intent was noted, and not that nothing came
- * of it.  One that was accepted and is still here was left behind by a crash before it was moved. */
+/* May the executor already have the job of that directory?  It may when an intent was noted, and
+ * not that the submission failed.  A job that was accepted and is still here was left behind by a
+ * crash before it was moved. */
 bool handover_is_unsettled(int job);
-/* Only open it when somebody has asked for it to be killed or held, and that can be done; or when it
- * is damaged.  False when there is nothing of that. */
+/* Open the job only when somebody has requested to kill or hold it, and that can be done, or when
+ * it is damaged.  False in all other cases. */
 bool handover_open_asked(struct submitter *submitter, struct item *item, const char *id);
 void handover_close(struct item *item);
 
-/* Fill a batch where the executor starts what there is room for.  How many. */
+/* Fill a batch for an executor that starts jobs as capacity becomes free.  Returns the number of
+ * jobs. */
 size_t in_order_take(struct submitter *submitter);
 
 /* How many jobs to take together now. */
 size_t submit_window(const struct submitter *submitter);
 
-/* Write down how a submission went, or why there was none. */
+/* Write down the result of a submission, or why there was none. */
 void handover_note_outcome(struct submitter *submitter, struct item *item);
 
-/* Move the first `count` items to where their fates send them.  What was noted must be durable. */
+/* Move the first `count` items to where their fates send them.  The notes must be durable. */
 void handover_move(struct submitter *submitter, size_t count);
 
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "spool/jobs.h"

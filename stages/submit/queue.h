@@ -1,11 +1,12 @@
 /* stages/submit/queue.h - the order in which rendered jobs are submitted
  *
- * By priority, higher first.  Within a priority the owners take turns: the one who was served
- * longest ago, or never, comes first, with the oldest of their jobs, as the ids' tokens give it; so
- * nobody's thousand jobs delay somebody else's one.  Who was first and had to give way to a higher
- * priority is still the first of its owner's.  Each job is in it once.  A job can be put back for
- * later: it is passed over until its time has come.  In memory only; the truth is the directory,
- * from which it is filled again.  Adding and taking cost O(log jobs + log owners).
+ * Jobs are ordered by priority, higher first.  Within a priority the owners take turns: the owner
+ * who was served longest ago, or never, comes first, with the oldest of their jobs, by the tokens
+ * in the ids; so a thousand jobs of one owner do not delay the one job of another.  A job that was
+ * first and yielded to a higher priority is still the first of its owner's.  Each job is in the
+ * queue once.  A job can be put back for later: it is passed over until its time has come.  The
+ * queue is in memory only and is refilled from the directory, which is authoritative.  Adding and
+ * taking cost O(log jobs + log owners).
  */
 #ifndef STAGES_SUBMIT_QUEUE_H
 #define STAGES_SUBMIT_QUEUE_H
@@ -24,11 +25,12 @@ struct queue_job {
     char id[ID_SIZE];
     uid_t owner;
     int priority;
-    /* For the caller, who finds here what was given: */
+    /* For the caller: the values that were passed in: */
     struct demand demand; /* what must be free for it to start */
-    bool first;           /* it comes before all others of its priority, and waits for no turn */
-    bool unsettled;       /* the executor may have it: it goes before all others */
-    uint64_t turn;        /* the queue's own */
+    /* it comes before all others of its priority, without waiting for its owner's turn */
+    bool first;
+    bool unsettled; /* the executor may have it: it goes before all others */
+    uint64_t turn;  /* the queue's own */
 };
 
 struct queue *queue_new(void);
@@ -41,14 +43,14 @@ bool queue_has(const struct queue *queue, const char *id);
 
 /* Take the first job whose time has come; false when there is none. */
 bool queue_take(struct queue *queue, struct queue_job *job);
-/* Give back one that was taken and not served: its owner's turn is as it was before. */
+/* Give back a job that was taken and not served; its owner's turn is restored. */
 void queue_return(struct queue *queue, const struct queue_job *job);
 
-/* The job that queue_take() would take next if none of those put back were due; NULL when there is
- * none.  Until the queue changes. */
+/* The job that queue_take() would take next if no job that was put back were due; NULL when there
+ * is none.  Valid until the queue changes. */
 const struct queue_job *queue_first(const struct queue *queue);
 
-size_t queue_count(const struct queue *queue); /* with those put back */
+size_t queue_count(const struct queue *queue); /* including those put back */
 int64_t queue_due(const struct queue *queue);  /* when the first put-back one is due; INT64_MAX */
 
 #endif

@@ -1,12 +1,12 @@
 /* stages/submit/waits.h - jobs that wait in rendered/: what they are told, and how long a declined one
  * rests
  *
- * What they wait for is one file of the spool (spool/waiting.h), written when it changes.  The
- * first in the queue, and each job that the executor has declined, gets a `why`, written when it
- * says something else; the one of the job that was first before is taken away.
+ * One file of the spool (spool/waiting.h) says what they wait for; it is written when that changes.
+ * The first job in the queue, and each job that the executor has declined, gets a `why`, which is
+ * rewritten when its text changes; the `why` of the job that was first before is removed.
  *
- * A job that was declined is retried after a tenth of the time that it has waited since it was
- * declined first: what its log gets for that grows with the logarithm of the time only.
+ * A declined job is retried after a tenth of the time that has passed since it was first declined,
+ * so its log grows only with the logarithm of the time.
  */
 #ifndef STAGES_SUBMIT_WAITS_H
 #define STAGES_SUBMIT_WAITS_H
@@ -16,13 +16,13 @@
 
 struct waits;
 
-/* `stage` must live as long. */
+/* `stage` must outlive the result. */
 struct waits *waits_new(struct stage *stage);
 void waits_free(struct waits *waits); /* NULL is fine */
 
-/* Tell what all wait for; `first` is the first in the queue, or "". */
+/* Write what all jobs wait for; `first` is the first in the queue, or "". */
 void waits_tell(struct waits *waits, enum waiting_for what, const char *first, const char *reason);
-/* Nobody waits for anything but a turn. */
+/* Jobs wait for nothing but their turn. */
 void waits_clear(struct waits *waits);
 
 /* Write such a `why` into the directory of a job of rendered/.  -1 and a sentence on failure. */

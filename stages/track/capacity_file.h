@@ -1,8 +1,10 @@
-/* stages/track/capacity_file.h - DIR/capacity: what the executor has, for those who may not ask it
+/* stages/track/capacity_file.h - DIR/capacity: the executor's capacity, for users who may not ask
+ * it
  *
- * Only the daemon has the executor's credentials; users want to know what is free.  The track stage writes
- * what the executor says every CAPACITY_INTERVAL while there are jobs, and once more when they have ended, whole
- * and in place of the file before; not synced, since it can be asked again.  Lines of `key=value` as in a job's log; docs/spool.md.
+ * Only the daemon has the executor's credentials, but users want to know what is free.  The track
+ * stage writes the file every CAPACITY_INTERVAL while there are jobs, and once more when they have
+ * ended, replacing it as a whole; it is not synced, since the executor can be asked again.  Lines
+ * of `key=value` as in a job's log; docs/spool.md.
  */
 #ifndef STAGES_TRACK_CAPACITY_FILE_H
 #define STAGES_TRACK_CAPACITY_FILE_H
@@ -15,8 +17,8 @@ enum { CAPACITY_INTERVAL = 10000 }; /* milliseconds */
 /* -1 when there is none, or it cannot be read. */
 int capacity_file_read(const struct spool *spool, struct capacity *capacity, int64_t *time);
 
-/* Ask and write if it is time: *next, of clock_elapsed(), says when it is and is set again; 0 at first.
- * What the executor does not say is not written. */
+/* Ask and write if it is due: *next, of clock_elapsed(), says when, and is updated; 0 at first.
+ * Values that the executor does not report are not written. */
 void capacity_file_note(const struct spool *spool, struct executor *executor, int64_t *next);
 
 #endif

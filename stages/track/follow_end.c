@@ -1,4 +1,5 @@
 /* stages/track/follow_end.c - how submitted jobs ended is written down, made durable, and they move */
+#include "base/file.h"
 #include "stages/track/inside.h"
 
 #include <errno.h>

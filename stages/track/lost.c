@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/log.h"
 #include "spool/jobs.h"
 #include "stages/track/removed_file.h"

@@ -1,15 +1,17 @@
-/* stages/track/lost.h - a job that the executor has, and whose directory somebody has removed
+/* stages/track/lost.h - a job that the executor has, but whose directory somebody has removed
  *
- * What it has at the executor would run on, and stay for ever, followed by nobody.  So it is ended and
- * removed there; but only what this process has followed itself, or what the executor says for certain
- * is of this spool, and only once its directory has been looked for in every state, again and again,
- * for LOST_PATIENCE: one that cannot be seen now, because a file server is slow or somebody moves
- * it, is not lost.  As soon as it is seen again, nothing has happened.
+ * Its tasks would go on running at the executor, with no stage following them, and stay there for
+ * ever.  So the track stage ends and removes them; but only those of a job that this process has
+ * followed itself, or that the executor says for certain belongs to this spool, and only after
+ * looking for its directory in every state, repeatedly, for LOST_PATIENCE: a directory that cannot
+ * be seen now, because a file server is slow or somebody moves it, is not lost.  If it is seen
+ * again in time, nothing is done.
  *
- * What was ended so is written down (removed_file.h).
+ * Jobs that were ended like this are written down (removed_file.h).
  *
- * Weakness: what the executor does not know to be of this spool for certain (executor.h, list(): an older
- * dlspool handed it in, or the spool is a copy) stays, when it is removed while no daemon serves the spool.
+ * Weakness: when a directory is removed while no daemon serves the spool, a job stays at the
+ * executor if that cannot say for certain that it belongs to this spool (executor.h, list(): an
+ * older dlspool submitted it, or the spool is a copy).
  */
 #ifndef STAGES_TRACK_LOST_H
 #define STAGES_TRACK_LOST_H
@@ -19,15 +21,17 @@
 enum {
     LOST_PATIENCE = 30000,
     STRAYS_INTERVAL = 300000, /* milliseconds */
-    LOST_AT_ONCE = 16 /* jobs of which the executor is asked in one round: others are not delayed */
+    LOST_AT_ONCE =
+        16 /* jobs about which the executor is asked in one round, so that others are not delayed */
 };
 
-/* At the start of each round.  In the first, and every STRAYS_INTERVAL: follow what the executor has of jobs that have no
- * directory, so that lost_look() sees to them. */
+/* Call this at the start of each round.  In the first, and every STRAYS_INTERVAL, it begins to
+ * follow the jobs that the executor has and that have no directory, so that lost_look() handles
+ * them. */
 void lost_find_orphans(struct tracker *tracker);
 
-/* The directory of a job that is followed is not in submitted/.  True when the job is to be
- * forgotten: it is in another state, or gone with all that the executor had of it. */
+/* The directory of a followed job is not in submitted/.  True when the job must be forgotten: it is
+ * in another state, or it is gone and so is everything that the executor had of it. */
 bool lost_look(struct tracker *tracker, struct tracked *tracked);
 
 #endif

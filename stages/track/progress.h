@@ -1,7 +1,7 @@
-/* stages/track/progress.h - the events of a job that the executor has
+/* stages/track/progress.h - writes the events of a job that the executor has
  *
- * Each appends to the log of the job directory `job` what the executor said.  -1 and a sentence
- * when that fails.
+ * Each function appends to the log of the job directory `job` what the executor reported.  -1 and a
+ * sentence on failure.
  */
 #ifndef STAGES_TRACK_PROGRESS_H
 #define STAGES_TRACK_PROGRESS_H
@@ -10,7 +10,7 @@
 
 int progress_started(int job, const struct job_poll *poll, struct error *error);
 int progress_waiting(int job, const struct job_poll *poll, struct error *error);
-/* How each task ended; and that the job has finished, if it succeeded and nothing of it is left to be done. */
+/* How each task ended; and that the job has finished, if it succeeded and no task is left to run. */
 int progress_ended(int job, const struct job_poll *poll, bool complete, struct error *error);
 
 #endif

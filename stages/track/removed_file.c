@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
 

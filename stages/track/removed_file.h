@@ -1,9 +1,9 @@
 /* stages/track/removed_file.h - DIR/removed: jobs whose directories somebody removed, and which were
  * ended for that
  *
- * The track stage adds a line when nothing is left of such a job at the executor, so that `dlspool
- * status` can say so to who was not looking.  The last REMOVED_KEPT are kept; not synced, since the
- * service's log has them too.  Lines of `key=value` as in a job's log; docs/spool.md.
+ * The track stage adds a line when nothing of such a job is left at the executor, so that `dlspool
+ * status` can report it later.  The last REMOVED_KEPT lines are kept; they are not synced, since
+ * the service's log has them, too.  Lines of `key=value` as in a job's log; docs/spool.md.
  */
 #ifndef STAGES_TRACK_REMOVED_FILE_H
 #define STAGES_TRACK_REMOVED_FILE_H
@@ -22,7 +22,7 @@ struct removed_job {
 int removed_file_note(const struct spool *spool, const struct removed_job *job,
                       struct error *error);
 
-/* Those since `since`, oldest first; how many they are, at most REMOVED_KEPT. */
+/* The lines since `since`, oldest first; returns their number, at most REMOVED_KEPT. */
 size_t removed_file_read(const struct spool *spool, int64_t since,
                          struct removed_job jobs[static REMOVED_KEPT]);
 

@@ -11,6 +11,7 @@
  *
  * A job is killed politely first and with force when its grace is over; the loop does not wait.
  */
+#include "base/file.h"
 #include "stages/track/inside.h"
 
 #include <errno.h>

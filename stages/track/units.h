@@ -1,11 +1,12 @@
-/* stages/track/units.h - how many units a job says that it has done: from what it prints, or a file it writes
+/* stages/track/units.h - how many units a job reports as done, in what it prints or in a file that
+ * it writes
  *
- * All of it is written by strangers.  A look reads a bounded number of bytes, the newest; only the last
- * number counts, so what was skipped is not missed.  What is not a number as expected is none.
- * Nothing that was read is ever repeated in a message.
+ * All of it is untrusted.  Each look reads a bounded number of bytes, the newest; only the last
+ * number counts, so skipped bytes are not missed.  Text that is not the expected number is ignored.
+ * No message ever quotes what was read.
  *
- * The file is read by stages/track/user_file.h: only the job's owner's own, and without waiting for storage that
- * does not answer.
+ * stages/track/user_file.h reads the file: only one that belongs to the job's owner, and without
+ * waiting for storage that does not answer.
  */
 #ifndef STAGES_TRACK_UNITS_H
 #define STAGES_TRACK_UNITS_H
@@ -18,16 +19,16 @@ struct units;
 struct units_seen {
     double done;
     double total;    /* 0: it did not say */
-    int count;       /* of the lines that said so since the last look; 1 of a file */
-    int64_t written; /* of day, when the file was last written; 0: that is not known */
+    int count;       /* number of lines that reported units since the last look; 1 for a file */
+    int64_t written; /* time of day when the file was last written; 0: unknown */
 };
 
-/* Of a job that is counted; otherwise NULL.  The record need not live on. */
+/* For a job with units; otherwise NULL.  The record may be freed afterwards. */
 struct units *units_new(const struct job_record *record);
 void units_free(struct units *units);
 
-/* What it has said since the last look, if anything.  `tasks` tell which files of output/ to read: of
- * task 0 of the first role, or, if that says nothing, of the next. */
+/* What the job has reported since the last look, if anything.  `tasks` say which files of output/
+ * to read: that of task 0 of the first role, or, if it reports nothing, of the next role. */
 bool units_look(struct units *units, int job, const struct task_state *tasks, size_t task_count,
                 struct units_seen *seen);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "base/system.h"
 
 enum far_state { USER_FILE_IDLE, USER_FILE_ASKED, USER_FILE_READING, USER_FILE_ANSWERED };

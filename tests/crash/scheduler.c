@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/sha256.h"
 #include "base/system.h"
 #include "stages/stage.h"

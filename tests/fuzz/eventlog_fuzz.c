@@ -6,6 +6,7 @@
  * Seen to fail with: quotes and blanks taken for bytes that stand bare; value_end() that stops
  * at an escaped quote.
  */
+#include "base/utf8.h"
 #include "spool/eventlog.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -6,6 +6,7 @@
  *
  * Seen to fail with: slices of texts cut between bytes, not characters.
  */
+#include "base/utf8.h"
 #include "renderer/functions.h"
 #include "renderer/jsone/template.h"
 #include "tests/fuzz/fuzz.h"

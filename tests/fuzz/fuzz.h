@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "base/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

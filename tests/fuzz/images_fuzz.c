@@ -6,6 +6,7 @@
  * Seen to fail with: image names that start with a hyphen; a version that was not asked for
  * fitting no row.
  */
+#include "base/utf8.h"
 #include "renderer/images.h"
 #include "tests/fuzz/fuzz.h"
 

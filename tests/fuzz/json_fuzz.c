@@ -3,6 +3,7 @@
  * Seen to fail with: the backslash left out of write_string()'s escapes; skip_string() that
  * stops at an escaped quote.
  */
+#include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The byte that stands at a line and column of the text. */

@@ -6,6 +6,7 @@
  *
  * Seen to fail with: control characters let through in tokens; a plugin's token not looked at.
  */
+#include "base/utf8.h"
 #include "executors/kubernetes/plugin.h"
 #include "executors/secret.h"
 #include "tests/fuzz/fuzz.h"

@@ -8,6 +8,7 @@
  * Seen to fail with: control bytes left in messages; a role taken as it is; an Event without a
  * message (which this found).
  */
+#include "base/utf8.h"
 #include "executors/kubernetes/cache.h"
 
 #include <ctype.h>

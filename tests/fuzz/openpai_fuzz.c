@@ -3,6 +3,7 @@
  * What is accepted keeps what request/description.h promises, is resolved at a site that maps much,
  * and gives a context in which no two chosen ports of a job are the same.
  */
+#include "base/utf8.h"
 #include "base/yaml.h"
 #include "request/dialects/dialects.h"
 #include "stages/prepare/platform.h"

@@ -4,6 +4,7 @@
  *
  * Seen to fail with: the tasks of all roles together not bounded.
  */
+#include "base/utf8.h"
 #include "request/dialects/dialects.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -7,6 +7,7 @@
  * Seen to fail with: the tasks of all roles together not bounded; the size that a job begins with not
  * put between the least and the most in request/size.c.
  */
+#include "base/utf8.h"
 #include "job/pattern.h"
 #include "request/control.h"
 #include "request/dialects/dialects.h"

@@ -5,6 +5,7 @@
  *
  * Seen to fail with: a NUL byte let pass in a registry's password.
  */
+#include "base/utf8.h"
 #include "request/dialects/dialects.h"
 #include "tests/fuzz/fuzz.h"
 

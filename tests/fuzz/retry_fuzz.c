@@ -6,6 +6,7 @@
  * Seen to fail with: repetitions not bounded; hints that are not UTF-8 accepted; expressions
  * never freed.
  */
+#include "base/utf8.h"
 #include "job/retry_table.h"
 #include "tests/fuzz/fuzz.h"
 

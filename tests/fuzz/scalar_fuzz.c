@@ -7,8 +7,10 @@
  * sentences cut within a character.
  */
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
+#include "base/utf8.h"
 #include "spool/id.h"
 #include "tests/fuzz/fuzz.h"
 

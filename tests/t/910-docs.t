@@ -123,9 +123,9 @@ is "$unknown" "" "every key of an event is described"
 fields=$(grep -oE 'FIELD\("[a-z_0-9]+"' spool/record.c | grep -oE '[a-z_0-9]{2,}' | sort -u)
 like "$(words <<<"$fields")" 'accepted .*exit_code .*uid ' "the fields of job.yaml are found in the code"
 is "$(undescribed <<<"$fields")" "" "every field of job.yaml is described"
-reasons=$({ grep -ohE 'decide\(diagnosis, "[A-Za-z]+"' stages/shared/diagnosis.c
+reasons=$({ grep -ohE 'begin_diagnosis\(diagnosis, "[A-Za-z]+"' stages/shared/diagnosis.c
     sed -n '/reasons\[\] = {/,/};/p' stages/shared/diagnosis.c
-    grep -ohE 'find\(finding, [^"]*"[A-Za-z]+"' executors/local/*.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
+    grep -ohE 'note_reason\(finding, [^"]*"[A-Za-z]+"' executors/local/*.c; } | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | sort -u)
 like "$(words <<<"$reasons")" 'BadFile .*NoImage .*OOMKilled .*StartError .*Vanished ' "the reasons are found in the code"
 is "$(undescribed <<<"$reasons")" "" "every reason is described"
 retry_words=$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/retry_when.c | tr -d '", ' | grep -c .)

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/file.h"
 #include "base/yaml.h"
 #include "request/convert.h"
 #include "request/dialects/dialects.h"

@@ -1,11 +1,12 @@
 /* the event log: what is written reads back; cut lines are no events */
+#include "base/file.h"
+#include "base/utf8.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "spool/eventlog.h"
-#include "base/system.h"
 
 static void values_read_back(void **state)
 {

@@ -8,6 +8,7 @@
  * Seen to fail: with measure_complete() reading measure->progress (it crashes over every job that counts
  * units and never ran).
  */
+#include "base/file.h"
 #include "tests/unit/stage_fixture.h"
 
 #include <signal.h>

@@ -6,6 +6,7 @@
  * Seen to fail: with write_down() empty; with `late` never set in find_new(); with fate_of_success()
  * always FATE_DONE, or never FATE_HELD; with retries_used() counting what a new log has; with read_history() of stages/track/track.c without FATE_HELD.
  */
+#include "base/file.h"
 #include "tests/unit/stage_fixture.h"
 
 #include "stages/shared/control.h"

@@ -3,6 +3,7 @@
  * Seen to fail: with is_noted() that compares roles only (a second image of a role is not told), and with
  * the attempt not compared (what an attempt before ran in is taken for this one's).
  */
+#include "base/file.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -7,6 +7,7 @@
  * keeping nothing, or taking what does not end for what does; backfill_pass() not taking what passes; queue_return() not giving the turn back;
  * job.unsettled never set in stages/submit/submit.c.
  */
+#include "base/file.h"
 #include "stage_fixture.h"
 
 #include "base/sha256.h"

@@ -9,8 +9,9 @@
  * init containers out of pod_request(), and the figures are off.
  */
 #include <fcntl.h>
+#include <sys/stat.h>
 
-#include "base/system.h"
+#include "base/file.h"
 #include "executors/kubernetes/api.h"
 #include "tests/unit/kubernetes_stand_in.h"
 

@@ -1,4 +1,5 @@
 /* tests/unit/kubernetes_status_test.c - what the API server's answers mean */
+#include "base/utf8.h"
 #include "tests/unit/unit.h"
 
 #include "base/json.h"

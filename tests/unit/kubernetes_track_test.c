@@ -5,7 +5,7 @@
  */
 #include <fcntl.h>
 
-#include "base/system.h"
+#include "base/file.h"
 #include "executors/kubernetes/inside.h"
 #include "tests/unit/kubernetes_stand_in.h"
 #include "tests/unit/never_started.h"

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/file.h"
 #include "executors/executor.h"
 #include "executors/kubernetes/manifest.h"
 #include "executors/local/manifest.h"

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/system.h"
 #include "base/yaml.h"
 #include "executors/executor.h"

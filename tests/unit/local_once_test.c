@@ -19,6 +19,7 @@
  * executors/local/labels.c be true, and strange labels are taken for a job's.  Leave layout_has_started()
  * out of executors/local/submit.c, and what ran is removed and runs again.
  */
+#include "base/file.h"
 #include "base/sha256.h"
 #include "executors/registry/registry.h"
 #include "tests/unit/stand_in.h"

@@ -3,6 +3,7 @@
  * Seen to fail with: tests/mutants/lost-*.patch; with removed_file_note() doing nothing; with `orphan` not
  * looked at in open_job().
  */
+#include "base/file.h"
 #include "tests/unit/stage_fixture.h"
 
 #include "stages/track/lost.h"

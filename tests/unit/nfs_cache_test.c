@@ -9,6 +9,7 @@
  * a lease that it cannot read for none, and counting from 1 without a lease; lease_renew() without
  * fsync(), or failing at once; is_held() believing a lock, whoever had it.
  */
+#include "base/file.h"
 #include "spool/file.h"
 #include "spool/jobs.h"
 #include "tests/unit/unit.h"

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "base/system.h"
 #include "spool/progress_file.h"
 
 static struct progress make_progress(void)

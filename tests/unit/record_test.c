@@ -3,13 +3,13 @@
  * Seen to fail with: tests/mutants/record-*.patch; in field_value() of spool/record_fields.c, amounts of
  * 0 written.
  */
+#include "base/file.h"
 #include "spool/file.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/system.h"
 #include "spool/record.h"
 #include "spool/spool.h"
 

@@ -3,6 +3,7 @@
  * Seen to fail: with the upper limit of retries off by one, with `..` allowed in paths, with the
  * later fields let through, and with the sum of the tasks not checked.
  */
+#include "base/utf8.h"
 #include "tests/unit/unit_arena.h"
 
 #include "request/dialects/dialects.h"

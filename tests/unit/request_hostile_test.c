@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/utf8.h"
 #include "request/control.h"
 #include "request/dialects/dialects.h"
 

@@ -5,6 +5,7 @@
  * Seen to fail: with may_be_submitted() always false, or always true; without take_size(); with the sizes
  * not put back in renew_job(); with blame() not counting; with is_done() true when the sizes agree.
  */
+#include "base/file.h"
 #include "spool/file.h"
 #include "tests/unit/unit.h"
 

@@ -8,6 +8,7 @@
  * Seen to fail: with next_attempt() of stages/prepare/renew.c never counting on; without set_aside() of what is
  * damaged in stages/resubmit/resubmit.c.
  */
+#include "base/file.h"
 #include "tests/unit/scratch_repository.h"
 #include "tests/unit/stage_fixture.h"
 

@@ -7,6 +7,7 @@
  * with growth_is_enough() always true; with RETRY_CHANGE for what only its owner can mend; with keep_wait()
  * left out, or ending each wait; with CHANGE_WAITS for a misdated one.
  */
+#include "base/file.h"
 #include "tests/unit/scratch_repository.h"
 #include "tests/unit/stage_fixture.h"
 

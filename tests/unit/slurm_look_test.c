@@ -6,6 +6,7 @@
  * Seen to fail: without look() in templates/common/slurm/functions.yaml; with is_missing() always
  * true; with `entry` looked for although a command takes its place.
  */
+#include "base/file.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -14,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/system.h"
 #include "executors/slurm/manifest.h"
 #include "renderer/context.h"
 #include "renderer/manifest.h"

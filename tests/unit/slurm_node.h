@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/system.h"
 #include "executors/slurm/manifest.h"
 

@@ -24,6 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "renderer/context.h"
 #include "renderer/manifest.h"
 #include "tests/unit/scratch_repository.h"

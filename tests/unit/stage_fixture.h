@@ -6,6 +6,7 @@
 #ifndef TESTS_UNIT_STAGE_FIXTURE_H
 #define TESTS_UNIT_STAGE_FIXTURE_H
 
+#include "base/file.h"
 #include "spool/file.h"
 #include "spool/job.h"
 #include "tests/unit/unit.h"

@@ -9,6 +9,7 @@
  *
  * Seen to fail: with handover_is_unsettled() of stages/submit/handover.c false for what was accepted and not moved.
  */
+#include "base/file.h"
 #include "tests/unit/stage_fixture.h"
 
 #include "base/sha256.h"

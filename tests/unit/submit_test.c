@@ -5,6 +5,7 @@
  * be killed); its rest always the least one (the log grows); submit.c not telling what the others
  * wait for; why_remove() left out of note_submitted().
  */
+#include "base/file.h"
 #include "stage_fixture.h"
 
 #include "base/sha256.h"

@@ -1,4 +1,6 @@
 /* tests/unit/system_test.c - the table of system calls and the helpers over it */
+#include "base/directory.h"
+#include "base/file.h"
 #include "tests/unit/watcher_support.h"
 
 #include <sched.h>

@@ -1,0 +1,16 @@
+/* base/directory.h - the names in a directory, by the table of base/system.h */
+#ifndef BASE_DIRECTORY_H
+#define BASE_DIRECTORY_H
+
+/* Have what is known of a directory's names asked again.  An NFS client believes for up to a minute
+ * that a name is not there, or is what it was; only opening the directory makes it ask. */
+void directory_refresh(int directory);
+
+/* Walk a directory afresh: `directory` is opened again (openat of "."), so that nothing stale is
+ * seen on NFS.  `visit` returns 0 to go on, or anything else to stop with that result.  "." and
+ * ".." are left out.  -1 with errno set when the directory cannot be read.
+ * `type` is a DT_ constant, perhaps DT_UNKNOWN. */
+typedef int directory_visit(void *context, const char *name, unsigned char type);
+int directory_walk(int directory, directory_visit *visit, void *context);
+
+#endif

@@ -1,0 +1,107 @@
+/* base/file.c - reading, writing and renaming files */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/directory.h"
+#include "base/system.h"
+
+int file_write_all(int file, struct text bytes, const char *name, struct error *error)
+{
+    size_t done = 0;
+    while (done < bytes.length) {
+        ssize_t count = sys.write(file, bytes.data + done, bytes.length - done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_errno(error, "%s could not be written", name);
+        if (count == 0)
+            return error_set(error, "%s could not be written: the system took no bytes", name);
+        done += (size_t)count;
+    }
+    return 0;
+}
+
+int file_read_all(int file, size_t limit, struct buffer *out, const char *name, struct error *error)
+{
+    size_t start = out->length;
+    for (;;) {
+        size_t have = out->length - start;
+        size_t want = have == 0 ? 4096 : 65536;
+        if (want > limit + 1 - have)
+            want = limit + 1 - have;
+        ssize_t count = sys.read(file, buffer_reserve(out, want), want);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_errno(error, "%s could not be read", name);
+        out->length += (size_t)count;
+        out->data[out->length] = '\0';
+        if (count == 0)
+            return 0;
+        if (out->length - start > limit)
+            return error_set(error, "%s is larger than %zu bytes", name, limit);
+    }
+}
+
+int file_rename(int from, const char *old_name, int to, const char *new_name)
+{
+    struct stat status;
+    if (sys.renameat(from, old_name, to, new_name) == 0)
+        return 0;
+    int reason = errno;
+    directory_refresh(from);
+    directory_refresh(to);
+    if (sys.fstatat(from, old_name, &status, AT_SYMLINK_NOFOLLOW) && errno == ENOENT &&
+        sys.fstatat(to, new_name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+        return 0;
+    errno = reason;
+    return -1;
+}
+
+static int read_once(int directory, const char *name, size_t limit, struct buffer *out,
+                     struct error *error)
+{
+    int file =
+        sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+    if (file < 0)
+        return error_errno(error, "%s could not be opened", name);
+    struct stat status;
+    int result = -1;
+    errno = 0;
+    if (sys.fstat(file, &status))
+        error_errno(error, "%s could not be looked at", name);
+    else if (!S_ISREG(status.st_mode))
+        error_set(error, "%s is not a regular file", name);
+    else
+        result = file_read_all(file, limit, out, name, error);
+    if (result && errno == 0)
+        errno = EBADMSG;
+    int keep = errno;
+    sys.close(file);
+    errno = keep;
+    return result;
+}
+
+int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
+                 struct error *error)
+{
+    enum { STALE_RETRIES = 3 };
+    size_t start = out->length;
+    int result = read_once(directory, name, limit, out, error);
+    for (int i = 0; result && errno == ESTALE && i < STALE_RETRIES; i++) {
+        directory_refresh(directory);
+        out->length = start;
+        result = read_once(directory, name, limit, out, error);
+    }
+    return result;
+}
+
+bool file_is_damaged(int number)
+{
+    return number == EBADMSG || number == ENOENT || number == ELOOP || number == ENXIO ||
+           number == ENOTDIR || number == EISDIR;
+}

@@ -3,8 +3,7 @@
  * What is accepted are rows of words; each row is found by what stands in it, or an earlier one is.
  * The report finds a fault exactly when reading does.
  *
- * Seen to fail with: image names that start with a hyphen; a version that was not asked for
- * fitting no row.
+ * Seen to fail with: tests/mutants/images-take-options.patch; a version that was not asked for fitting no row.
  */
 #include "base/utf8.h"
 #include "renderer/images.h"

@@ -5,7 +5,7 @@
  * manifest's item nothing in them is wrong but what the stamp put there.  Nothing that is stamped
  * lets a pod be more than the user.
  *
- * Seen to fail with: containers[].securityContext.privileged accepted.
+ * Seen to fail with: tests/mutants/policy-takes-privileged-containers.patch.
  */
 #include "base/json.h"
 #include "executors/completion.h"

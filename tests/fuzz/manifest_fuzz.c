@@ -2,7 +2,7 @@
  *
  * A manifest that is accepted keeps what the header promises.
  *
- * Seen to fail with: two tasks of the same role and index accepted.
+ * Seen to fail with: tests/mutants/local-manifest-takes-a-task-twice.patch.
  */
 #include "executors/executor.h"
 #include "executors/local/manifest.h"

@@ -2,7 +2,8 @@
  *
  * A file that is accepted keeps what request/description.h promises.
  *
- * Seen to fail with: the tasks of all roles together not bounded.
+ * Seen to fail with: the tasks of all roles together not bounded (tests/unit/request_dlworkspace_test.c has the
+ * patch).
  */
 #include "base/utf8.h"
 #include "request/dialects/dialects.h"

@@ -4,7 +4,7 @@
  * any other one without an ending.  A description that is accepted keeps what
  * request/description.h promises.
  *
- * Seen to fail with: the tasks of all roles together not bounded; the size that a job begins with not
+ * Seen to fail with: tests/mutants/request-bounds-no-tasks.patch; the size that a job begins with not
  * put between the least and the most in request/size.c.
  */
 #include "base/utf8.h"

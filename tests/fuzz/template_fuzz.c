@@ -4,7 +4,7 @@
  * the template itself, so that endless inclusion is tried too.  Rendering ends within its limits in
  * a tree that can be written and read back, or in a sentence; and a second time in the same.
  *
- * Seen to fail with: interpreter_may_take() that always grants; functions left in a result.
+ * Seen to fail with: tests/mutants/interpreter-grants-everything.patch; functions left in a result.
  */
 #include "renderer/functions.h"
 #include "renderer/jsone/template.h"

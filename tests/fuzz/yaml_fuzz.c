@@ -1,7 +1,7 @@
 /* tests/fuzz/yaml_fuzz.c - base/yaml.h: any bytes as YAML; what is read is a tree that reads back
  *
- * Seen to fail with: an infinite number not refused in yaml.c; strings written plain in
- * yaml_write.c; an alias that counts as one value in yaml.c (it took too long).
+ * Seen to fail with: tests/mutants/yaml-takes-infinite-numbers.patch; strings written plain in yaml_write.c; an alias
+ * that counts as one value in yaml.c (it took too long).
  */
 #include "tests/fuzz/fuzz.h"
 

@@ -227,6 +227,8 @@ static void the_draft_is_read(void **state)
     bad(DRAFT "    1w: {cmd: a}\n", "job.roles.1w: found the name \"1w\"");
     bad(DRAFT "    w: {cmd: a, replica: 2}\n", "replica: unknown field; did you mean replicas?");
     bad(DRAFT "    w: {cmd: a, replicas: 0}\n", "job.roles.w.replicas: found 0");
+    bad(DRAFT "    v: {cmd: a, replicas: 6000}\n    w: {cmd: a, replicas: 6000}\n",
+        "job.roles: found 12000 replicas in all roles, expected at most 10000");
     bad(DRAFT "    w: {cmd: a, completion_policy: {min_failed_task_count: 2}}\n",
         "completion_policy: found more tasks than the role's 1");
     bad(DRAFT "    w: {cmd: a, resource: 3}\n", "resource: found 3, expected a map");

@@ -1,9 +1,10 @@
 /* stages/track/inside.h - the inside of the track stage: what it knows, and who does what
  *
- *   track.c          which jobs there are follow.c asks about a batch of them, decides what to do
- *   on each answer, and stops jobs rescale.c resizes running jobs as the plan says preempt.c stops
- *   those that cannot be resized while they run follow_output.c copies what they print, and
- *   measures their progress
+ *   track.c          knows which jobs there are
+ *   follow.c         asks about a batch of them, decides what to do on each answer, and stops jobs
+ *   rescale.c        resizes running jobs as the plan says
+ *   preempt.c        stops those that cannot be resized while they run
+ *   follow_output.c  copies what they print, and measures their progress
  *   follow_end.c     writes down how they ended, and moves them
  */
 #ifndef STAGES_TRACK_INSIDE_H

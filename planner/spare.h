@@ -6,6 +6,6 @@
 
 /* Raise the `give` of the plan's jobs, one level at a time, until no raise that fits gains
  * anything.  `lent` of the capacity goes to jobs without a deadline first. */
-void spare_give(struct plan *plan, const struct plan_state *state, int lent);
+void spare_raise(struct plan *plan, const struct plan_state *state, int lent);
 
 #endif

@@ -43,7 +43,7 @@ void backfill_free(struct backfill *backfill); /* NULL is fine */
 int backfill_refresh(struct backfill *backfill, struct error *error);
 
 /* The same with figures that the caller already has. */
-void backfill_tell(struct backfill *backfill, const struct capacity *now);
+void backfill_set_free(struct backfill *backfill, const struct capacity *now);
 /* Set this much aside for others, as far as it exists: from what is free, unless they hold it
  * already, and from what can ever be free. */
 void backfill_hold(struct backfill *backfill, const struct demand *demand, bool taken);

@@ -135,7 +135,7 @@ void preempt_begin(struct tracked *tracked, const struct resize_request *request
 /* What the log of a job says about that, from before a restart. */
 void preempt_recall(struct tracked *tracked, struct text log);
 /* Signal the jobs that have not been signalled yet. */
-void preempt_tell(struct round *round);
+void preempt_signal_jobs(struct round *round);
 /* Must it end now, since its time to save its state is over? */
 bool preempt_ends(const struct tracked *tracked);
 /* Should a job that was preempted and has ended continue?  Not when all its work was done by then. */

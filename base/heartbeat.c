@@ -7,7 +7,7 @@
 
 static struct heart *own;
 
-void heartbeat_give(struct heart *heart)
+void heartbeat_set(struct heart *heart)
 {
     own = heart;
 }

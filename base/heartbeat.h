@@ -15,7 +15,7 @@ struct heart {
 };
 
 /* The heart of this process from now on; NULL: it has none. */
-void heartbeat_give(struct heart *heart);
+void heartbeat_set(struct heart *heart);
 void heartbeat(void);
 /* The same before a sleep of `milliseconds`: how long to sleep at most before the next one. */
 int64_t heartbeat_nap(int64_t milliseconds);

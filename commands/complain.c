@@ -44,7 +44,7 @@ const char *complain_untold(void)
     return untold.text[0] ? untold.text : NULL;
 }
 
-void complain_told(void)
+void complain_mark_told(void)
 {
     untold.text[0] = '\0';
 }

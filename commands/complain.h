@@ -15,6 +15,6 @@ void remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* For --json: the first sentence of complain() that is in no object yet, or NULL; and that it is in one now. */
 const char *complain_untold(void);
-void complain_told(void);
+void complain_mark_told(void);
 
 #endif

@@ -32,7 +32,7 @@ void refuse_not_found(const char *word, int status, const struct error *error, b
         return;
     refuse_as_object(word, error->text, status);
     if (!before)
-        complain_told();
+        complain_mark_told();
 }
 
 int refuse_word(const char *word, int status, const struct error *error)

@@ -69,6 +69,6 @@ void policy_max_met(struct plan_state *state)
     plan_begin(&plan, state, state->capacity - lent, &targets);
     choose(&plan, state);
     tell_jobs(&plan, state);
-    spare_give(&plan, state, lent);
+    spare_raise(&plan, state, lent);
     plan_end(&plan);
 }

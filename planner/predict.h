@@ -1,16 +1,17 @@
-/* planner/predict.h - how long a job will take, from what is known of it and of those before it
+/* planner/predict.h - predicts how long a job will take, from its own progress and from earlier
+ * jobs
  *
- * Pure, as all of planner/.  In the order in which they are believed: what the job itself shows while
- * it runs (units and their windowed median); runs of the past, at the finest level of similarity of which enough
- * have finished; and a pessimistic guess.  Quantiles are those of the logarithm: median, and median
- * absolute deviation times 1.4826 as its spread.  Runs of the past weigh half as much for each twenty
- * that came after them.
+ * Pure, like all of planner/.  The sources, the most trusted first: the job's own progress while it
+ * runs (units and their windowed median); past runs, at the finest level of similarity at which
+ * enough have finished; and a pessimistic guess.  Quantiles are those of the logarithm: the median,
+ * and the median absolute deviation times 1.4826 as the spread.  The weight of a past run halves
+ * with every twenty runs after it.
  *
- * Sizes are those of plans: GPUs in all, or thousandths of a CPU in all where there are none,
- * so that jobs whose sizes are counted in other things teach each other.
+ * Sizes are those of plans: total GPUs, or total thousandths of a CPU for jobs without GPUs, so
+ * that jobs whose own sizes have different units can be compared.
  *
- * A job that is not counted in units is counted in seconds at the size that its user asked for: its
- * rate there is 1.  They run from its start to its end, so starting up is part of them.
+ * The units of a job that declares none are seconds at the size that its user asked for: its rate
+ * at that size is 1.  They count from its start to its end, so they include starting up.
  */
 #ifndef PLANNER_PREDICT_H
 #define PLANNER_PREDICT_H
@@ -21,26 +22,27 @@
 #include "planner/state.h"
 
 struct prediction {
-    bool known;                 /* otherwise there is nothing but a guess, on the safe side */
-    bool live;                  /* it rests on what the job itself shows */
-    enum similarity similarity; /* of the runs that it rests on, if it does not */
+    bool known;                 /* when false, the prediction is only a guess, on the safe side */
+    bool live;                  /* it is based on the job's own progress */
+    enum similarity similarity; /* of the past runs that it is based on, if not */
     size_t runs;                /* how many they are */
     double left, left_late;     /* units: median, and the quantile 0.8; more than 0 */
-    struct plan_level levels[PREDICT_MOST_LEVELS]; /* for struct plan_job; only those at which it
-                                                           is faster; at least one */
+    /* for struct plan_job; only sizes at which the job is faster; at least one */
+    struct plan_level levels[PREDICT_MOST_LEVELS];
     size_t level_count;
     double start_up; /* seconds from its start to its first unit */
-    double restart;  /* seconds that stopping and starting again cost, with what is done
-                                   again since the last checkpoint */
-    double resize;   /* seconds that another size costs where it is had in place */
+    /* seconds that a stop and restart cost, including the work repeated since the last
+     * checkpoint */
+    double restart;
+    double resize; /* seconds that a resize costs when it happens in place */
 };
 
-/* `past` NULL: there is none. */
+/* `past` NULL: there are no past runs. */
 void predict(const struct predict_past *past, const struct predict_job *job,
              struct prediction *prediction);
 
-/* Seconds that are left at the largest level of at most that size, start or restart not included;
- * `late`: at the quantile 0.8. */
+/* Remaining seconds at the largest level of at most that size, without start or restart; `late`: at
+ * the quantile 0.8. */
 double predict_seconds_left(const struct prediction *prediction, int size, bool late);
 
 #endif

@@ -1,5 +1,4 @@
-/* planner/predict_input.h - what predictions are made from: runs of the past, and what is known of
- * a job */
+/* planner/predict_input.h - the input of predictions: past runs, and what is known about a job */
 #ifndef PLANNER_PREDICT_INPUT_H
 #define PLANNER_PREDICT_INPUT_H
 
@@ -9,7 +8,7 @@
 
 #include "base/text.h"
 
-/* By what jobs are alike, the finest first. */
+/* The levels of similarity between jobs, the finest first. */
 enum similarity {
     SIMILAR_ARGUMENTS,      /* template and its commit, image, arguments */
     SIMILAR_OLDER_TEMPLATE, /* the same, of any commit */
@@ -23,17 +22,18 @@ enum similarity {
 
 struct predict_key {
     struct text template_path, commit, image, arguments, owner;
-    struct text gpu_type; /* rates are shared only by jobs that ask for the same, or for none */
+    /* rates are shared only between jobs that request the same type, or none */
+    struct text gpu_type;
 };
 
-/* A run of the past: a job, or the part of one that it was at one size. */
+/* A past run: a job, or the part of a job that ran at one size. */
 struct predict_run {
     struct predict_key key;
-    bool gpus; /* what its size counts; rates are shared only by those alike in it */
+    bool gpus; /* what its size counts; rates are shared only between runs that count the same */
     int size;
-    bool finished;  /* with this run a job ended well */
-    double total;   /* units of the whole job, if it is finished and counted; else 0 */
-    double seconds; /* of a finished job that is this run only; else 0 */
+    bool finished;  /* a job succeeded with this run */
+    double total;   /* units of the whole job, if it has finished and declares units; else 0 */
+    double seconds; /* of a finished job that consists of this run only; else 0 */
     double rate;    /* units per second; 0: not known */
     double start_up, restart, resize, tail; /* seconds; negative: not known */
     double use; /* share of its CPUs that it used; negative: not known */
@@ -47,10 +47,10 @@ void predict_past_free(struct predict_past *past);
 
 enum { PREDICT_MOST_LEVELS = 24, PREDICT_MOST_PARTS = 24 };
 
-/* What the job itself has shown at one size. */
+/* The job's own measurements at one size. */
 struct predict_part {
     int size;
-    double seconds; /* that it ran there, and that count: without those that were lost */
+    double seconds; /* that it ran at this size and that count, without those that were lost */
     double rate;    /* units per second; 0: not known */
     double use;     /* share of its CPUs that it used; negative: not known */
 };
@@ -63,16 +63,16 @@ struct predict_job {
     size_t size_count;
     int wanted;      /* the size that its user asked for */
     bool counted;    /* in units */
-    double total;    /* units, as declared or as it says itself; 0: not known */
-    double done;     /* units; not used of a job that is not counted */
-    double limit;    /* seconds that an attempt may run at most; 0: none */
-    double interval; /* seconds between two checkpoints; 0: none, or when it is told to */
-    /* Of one that runs, or ran: */
+    double total;    /* units, as declared or as the job reports; 0: not known */
+    double done;     /* units; not used for a job without units */
+    double limit;    /* time limit of an attempt in seconds; 0: none */
+    double interval; /* seconds between two checkpoints; 0: none, or only when told to */
+    /* For a job that runs, or ran: */
     int size;                                      /* 0: it does not run */
     double elapsed;                                /* seconds that it has run in this attempt */
     double rate, spread;                           /* measured now; rate 0: not yet */
-    int samples;                                   /* that the rate rests on */
-    struct predict_part parts[PREDICT_MOST_PARTS]; /* in any order; one of a size or several */
+    int samples;                                   /* that the rate is based on */
+    struct predict_part parts[PREDICT_MOST_PARTS]; /* in any order; one or several for a size */
     size_t part_count;
     double start_up, restart; /* seconds, its own; negative: not known */
 };

@@ -1,6 +1,6 @@
-/* planner/similar_runs.h - runs of the past that are like a job, and what they say in the middle
+/* planner/similar_runs.h - past runs that are similar to a job, and their medians
  *
- * The inside of planner/predict.h.
+ * Internal to planner/predict.h.
  */
 #ifndef PLANNER_SIMILAR_RUNS_H
 #define PLANNER_SIMILAR_RUNS_H
@@ -9,12 +9,11 @@
 #include "planner/predict_input.h"
 #include "planner/quantile.h"
 
-/* What is wanted of a run. */
+/* The quantity that is wanted from a run. */
 enum aspect {
     ASPECT_TOTAL,   /* units of a whole job */
     ASPECT_SECONDS, /* of a whole job */
-    ASPECT_RATE,    /* of a job that finished; also of one that has not, where it is of the
-                                   same arguments */
+    ASPECT_RATE,    /* of a finished job; with the same arguments, also of an unfinished one */
     ASPECT_START_UP,
     ASPECT_RESTART,
     ASPECT_RESIZE,
@@ -23,36 +22,37 @@ enum aspect {
 };
 
 enum {
-    SIMILAR_MOST = 200, /* runs that are looked at, the newest: the weight of others is nothing */
-    SIMILAR_ENOUGH = 3  /* runs that are believed */
+    SIMILAR_MOST =
+        200, /* number of runs that are examined, the newest; older ones weigh next to nothing */
+    SIMILAR_ENOUGH = 3 /* number of runs that is enough */
 };
 
 struct similar_runs {
     enum similarity similarity;
-    const struct predict_run *runs[SIMILAR_MOST]; /* that have the aspect, the newest first */
+    const struct predict_run *runs[SIMILAR_MOST]; /* runs that have the aspect, the newest first */
     double weights[SIMILAR_MOST];
     size_t count; /* 0: there are none */
 };
 
-/* The runs of the finest level of similarity that has enough with that aspect.  Of rates and of costs
- * (start-up ... tail), one of the same arguments is enough.  Costs are not taken from runs that are less
- * alike than by their template, the tail not from other users' by that. */
+/* Find the runs of the finest level of similarity that has enough with that aspect.  For rates and
+ * costs (start-up ... tail) one run with the same arguments is enough.  Costs are taken only from
+ * runs of at least the same template, the tail not from other users' runs of it. */
 void similar_runs_find(const struct predict_past *past, const struct predict_job *job,
                        enum aspect aspect, struct similar_runs *similar);
 
-/* Of the aspect: median and spread of the logarithm, for TOTAL and SECONDS; the latter brought to the
- * size `to` by the curve, if that has points. */
+/* Median and spread of the logarithm of the aspect, for TOTAL and SECONDS; SECONDS are converted to
+ * the size `to` by the curve, if that has points. */
 double similar_runs_median(const struct similar_runs *similar, enum aspect aspect,
                            const struct curve *curve, double to, double *spread);
 
-/* The time of a unit (for SECONDS, of a whole job) at each size: medians; and the spread of the
- * logarithms about them.  How much faster one gets by more is another matter for each set of arguments
- * (with another batch size it differs by a fifth, often by half): runs that are less alike give one
- * point only, at the size `wanted`. */
+/* The median time of a unit (for SECONDS, of a whole job) at each size, and the spread of the
+ * logarithms about the medians.  The speed-up depends on the arguments (with another batch size it
+ * differs by a fifth, often by half), so runs that are less similar give only one point, at the
+ * size `wanted`. */
 void similar_runs_curve(const struct similar_runs *similar, enum aspect aspect, int wanted,
                         struct curve *curve, double *spread);
 
-/* The median of a cost, newer runs counting for more; `otherwise` without runs. */
+/* The median of a cost, in which newer runs weigh more; `otherwise` when there are no runs. */
 double similar_runs_cost(const struct similar_runs *similar, enum aspect aspect, double otherwise);
 
 #endif

@@ -146,7 +146,7 @@ static int give_from(struct heap *heap, int free)
     return free;
 }
 
-void spare_give(struct plan *plan, const struct plan_state *state, int lent)
+void spare_raise(struct plan *plan, const struct plan_state *state, int lent)
 {
     struct heap heap = {memory_allocate((plan->count + 1) * sizeof(*heap.candidates)), 0};
     int free_now = state->capacity - lent;

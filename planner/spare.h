@@ -1,11 +1,11 @@
-/* planner/spare.h - capacity that the plan leaves free now, given where it gains most */
+/* planner/spare.h - gives capacity that the plan leaves free now to where it gains most */
 #ifndef PLANNER_SPARE_H
 #define PLANNER_SPARE_H
 
 #include "planner/plan.h"
 
-/* Raise the `give` of the plan's jobs, a level at a time, until nothing that fits gains.  `lent` of
- * the capacity goes to jobs without a deadline before the others come. */
-void spare_give(struct plan *plan, const struct plan_state *state, int lent);
+/* Raise the `give` of the plan's jobs, one level at a time, until no raise that fits gains
+ * anything.  `lent` of the capacity goes to jobs without a deadline first. */
+void spare_raise(struct plan *plan, const struct plan_state *state, int lent);
 
 #endif

@@ -1,4 +1,4 @@
-/* planner/timeline.h - how much is free, from now on: a step function of time
+/* planner/timeline.h - the free capacity from now on, as a step function of time
  *
  * A list of segments, each from its start to the next one's, the last for ever.
  */
@@ -17,13 +17,14 @@ struct timeline {
     size_t count, capacity;
 };
 
-/* Everything free from `start` on.  Keeps the memory of what it was before; zero-initialise. */
+/* Set everything free from `start` on.  Reuses the memory that the timeline has; zero-initialise it
+ * first. */
 void timeline_reset(struct timeline *timeline, double start, int free);
 void timeline_copy(struct timeline *copy, const struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 
-/* Take `size` (or give back, when it is negative) between two times; `from` is not before
- * the start.  Neighbours that became equal are one segment afterwards. */
+/* Take `size` (or give it back, when negative) between two times; `from` must not be before the
+ * start.  Neighbouring segments that become equal are merged. */
 void timeline_take(struct timeline *timeline, double from, double to, int size);
 
 #endif

@@ -1,11 +1,13 @@
-/* planner/unit_times.h - how long a unit takes: the windowed median, from looks at how many are done
+/* planner/unit_times.h - how long a unit takes: the windowed median, from repeated counts of units
+ * done
  *
- * The input is moments: at this time, this many were done.  A job that is looked at now and then has done
- * its unit at some time since the look before, so a moment has a doubt; and units that are short
- * against it are taken together until their time is not.  Of these pieces the newest UNIT_PIECES
- * count, by their median, which a straggler or a checkpoint in between does not move.
+ * The input is moments: at this time, this many units were done.  Since a job is looked at only now
+ * and then, a unit was done at some time since the previous look, so a moment has a doubt; units
+ * that are short compared to the doubt are grouped into pieces that are not.  The result is the
+ * median of the newest UNIT_PIECES pieces, which a straggler or a checkpoint in between does not
+ * move.
  *
- * What comes first after a start or a change of size is slower than what follows, and is left out.
+ * The first units after a start or a resize are slower than the following ones, and are left out.
  */
 #ifndef PLANNER_UNIT_TIMES_H
 #define PLANNER_UNIT_TIMES_H
@@ -14,7 +16,7 @@
 
 enum {
     UNIT_PIECES = 50,
-    UNIT_PIECES_LEAST = 3 /* that a median needs */
+    UNIT_PIECES_LEAST = 3 /* pieces that a median needs */
 };
 
 struct unit_piece {
@@ -25,8 +27,8 @@ struct unit_times {
     double skip; /* units after the first moment that are left out */
     bool begun, counting;
     double first_done;                          /* when it began */
-    double start_time, start_done, start_doubt; /* when it began to count */
-    double piece_time, piece_done, piece_doubt; /* when the piece that is not complete began */
+    double start_time, start_done, start_doubt; /* when counting began */
+    double piece_time, piece_done, piece_doubt; /* when the incomplete piece began */
     double time, done;                          /* the last moment */
     struct unit_piece pieces[UNIT_PIECES];      /* a ring */
     int next, count;
@@ -38,15 +40,16 @@ struct unit_rate {
     int samples;   /* pieces */
 };
 
-/* Forget all; leave out the first `skip` units after the first moment.  (What was before that moment
- * is left out in any case.)  0: units are few and long, so that one says something. */
+/* Forget everything, and leave out the first `skip` units after the first moment. (Units before
+ * that moment are left out in any case.) 0: units are few and long, so that a single one counts. */
 void unit_times_start(struct unit_times *times, double skip);
 
-/* At `time` (seconds), or up to `doubt` seconds before, `done` units were done.  The same number as
- * before is no moment.  A smaller one (the job went back to a checkpoint) starts again. */
+/* Add a moment: at `time` (seconds), or up to `doubt` seconds before, `done` units were done.  An
+ * unchanged number is no moment.  A smaller one (the job went back to a checkpoint) restarts the
+ * measurement. */
 void unit_times_add(struct unit_times *times, double time, double done, double doubt);
 
-/* `now`: when a unit has been overdue for long, the rate falls. */
+/* `now` matters because the rate falls when a unit has been overdue for long. */
 struct unit_rate unit_times_rate(const struct unit_times *times, double now);
 
 #endif

@@ -1,4 +1,4 @@
-/* simulation/plot.h - a drawing of simulations: what was wanted and held, and the deadlines missed */
+/* simulation/plot.h - draws simulations: GPUs requested and held, and missed deadlines */
 #ifndef SIMULATION_PLOT_H
 #define SIMULATION_PLOT_H
 
@@ -9,8 +9,8 @@ struct plot_series {
     const struct simulation_samples *samples;
 };
 
-/* Append an SVG picture: above, for each policy, the GPUs held over time under what was asked for;
- * below, the missed deadlines of all.  `title` is text, not markup. */
+/* Append an SVG picture: at the top, for each policy, the GPUs held over time below those
+ * requested; at the bottom, the missed deadlines of all policies.  `title` is text, not markup. */
 void plot_draw(struct buffer *picture, const char *title, int gpus,
                const struct plot_series *series, size_t count);
 

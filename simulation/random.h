@@ -26,7 +26,7 @@ static inline double random_uniform(struct random *random)
     return (double)(random_next(random) >> 11) * 0x1p-53;
 }
 
-/* Of mean 0 and standard deviation 1 (Box and Muller). */
+/* A normal random number of mean 0 and standard deviation 1 (Box and Muller). */
 static inline double random_normal(struct random *random)
 {
     double radius = sqrt(-2 * log(1 - random_uniform(random)));

@@ -1,25 +1,25 @@
-/* simulation/recorded_day.h - the plans of a recording, made into a trace and simulated
+/* simulation/recorded_day.h - makes the plans of a recording into a trace, and simulates it
  *
- * Of what a job's plans say: it arrived and is due when they say so; it did the work that its size and
- * the speeds that were known at last make of the time between two plans; and what was left at the end
- * of the recording it still has to do.
+ * Each job is derived from its plans: arrival and deadline are as they say; the work done between
+ * two plans is that time at the job's size and at the last known speed; the work left at the end of
+ * the recording remains to be done.
  */
 #ifndef SIMULATION_RECORDED_DAY_H
 #define SIMULATION_RECORDED_DAY_H
 
 #include "planner/state_text.h"
 
-/* One pool of the day, simulated. */
+/* The simulation of one pool of the day. */
 struct recorded_pool {
     struct text name;
     int capacity;
-    size_t jobs;    /* that are in the trace */
+    size_t jobs;    /* jobs in the trace */
     size_t started; /* in both */
-    size_t pairs,
-        in_order;     /* of those: pairs started a tick or more apart; ... in the same order by
-                                   the simulation, or at once */
+    /* of those: pairs started a tick or more apart; ... and those that the simulation starts in the
+     * same order, or at the same time */
+    size_t pairs, in_order;
     size_t same_size; /* of those: started at the same size */
-    bool too_many;    /* jobs to be simulated: nothing of it is known */
+    bool too_many;    /* too many jobs to simulate: the rest of this is unknown */
 };
 
 struct recorded_day;
@@ -27,10 +27,10 @@ struct recorded_day;
 struct recorded_day *recorded_day_new(void);
 void recorded_day_free(struct recorded_day *day);
 
-/* The next plan, before or after it was decided again.  What is needed of it is copied. */
+/* Add the next plan, before or after it was decided again.  The necessary parts are copied. */
 void recorded_day_add(struct recorded_day *day, const struct recorded_plan *plan);
 
-/* Run it.  The pools, in the arena; how many in *count. */
+/* Run the simulation.  Returns the pools, in the arena; *count is their number. */
 struct recorded_pool *recorded_day_simulate(struct recorded_day *day, struct arena *arena,
                                             size_t *count);
 

@@ -37,7 +37,7 @@ void guard_free(struct guard *guard)
         munmap(guard, sizeof(*guard));
 }
 
-void guard_give(struct guard *guard)
+void guard_set(struct guard *guard)
 {
     own = guard;
 }
@@ -69,7 +69,7 @@ bool guard_blames(const struct guard *guard)
     return guard && guard->reading;
 }
 
-bool guard_look(struct guard *guard, const char *name, struct guard_before *before)
+bool guard_begin(struct guard *guard, const char *name, struct guard_before *before)
 {
     if (guard_tries(guard, name) >= GUARD_MOST_TRIES)
         return false;

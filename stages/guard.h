@@ -59,7 +59,7 @@ void guard_free(struct guard *guard);
 
 /* The guard of the stage that this process is or will be: the one that the supervisor gave, or one
  * of its own.  NULL when there is no memory for one: then crashes are not counted. */
-void guard_give(struct guard *guard);
+void guard_set(struct guard *guard);
 struct guard *guard_own(void);
 
 /* These accept NULL, too. guard_leave() also forgets what the previous process left: its crash has
@@ -74,7 +74,7 @@ struct guard_before {
     uint32_t tries;
     char name[NAME_MAX + 1];
 };
-bool guard_look(struct guard *guard, const char *name, struct guard_before *before);
+bool guard_begin(struct guard *guard, const char *name, struct guard_before *before);
 void guard_return(struct guard *guard, const struct guard_before *before);
 /* Was a job file being read when the last process with this guard died? */
 bool guard_blames(const struct guard *guard);

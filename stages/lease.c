@@ -238,7 +238,7 @@ int lease_renew(struct lease *lease, struct error *error)
     int64_t now = clock_elapsed();
     if (now - lease->renewed < lease->takeover_time / RENEWALS)
         return 0;
-    int ours = lease_look(lease->spool, lease->epoch);
+    int ours = lease_check_epoch(lease->spool, lease->epoch);
     if (ours == 0)
         return error_set(error, "another daemon has taken over while this one did not run");
     try_lock(lease);
@@ -269,7 +269,7 @@ void lease_release(struct lease *lease)
     lease->lock = lease->file = -1;
 }
 
-int lease_look(const struct spool *spool, int64_t epoch)
+int lease_check_epoch(const struct spool *spool, int64_t epoch)
 {
     char text[LEASE_TEXT_SIZE];
     struct lease_line line;

@@ -62,7 +62,7 @@ void lease_release(struct lease *lease);
 /* Is the spool's epoch this one?  The stages ask this before anything they do can be seen by
  * others. 1 yes, also for epoch 0, which a process without a supervisor has; 0 no; -1 with errno
  * when it cannot be determined now. */
-int lease_look(const struct spool *spool, int64_t epoch);
+int lease_check_epoch(const struct spool *spool, int64_t epoch);
 
 /* Does a daemon serve the spool? 1 yes, 0 no, -1 when that cannot be determined; `who` as above. */
 int lease_present(const struct spool *spool, char *who);

@@ -42,7 +42,7 @@ bool stage_is_fenced(struct stage *stage)
     heartbeat();
     if (stage->failed)
         return true;
-    int ours = lease_look(&stage->spool, stage->epoch);
+    int ours = lease_check_epoch(&stage->spool, stage->epoch);
     if (ours > 0)
         return false;
     if (ours < 0)

@@ -182,7 +182,7 @@ static enum settle look_at(struct arrivals *arrivals, struct pending *pending, s
     int64_t again = now + TROUBLE_LOOK;
     enum settle state = SETTLE_WAIT;
     why->text[0] = '\0';
-    if (probe_look(arrivals->directory, name.data, arrivals->local, &arrivals->bytes, &found)) {
+    if (probe_file(arrivals->directory, name.data, arrivals->local, &arrivals->bytes, &found)) {
         if (errno == ENOENT) {
             if (pending)
                 forget_file(arrivals, pending);

@@ -78,7 +78,7 @@ static int look_at(void *context, const char *entry, unsigned char type)
     return 0;
 }
 
-int leftovers_look(struct leftovers *leftovers, int directory, int64_t now)
+int leftovers_check(struct leftovers *leftovers, int directory, int64_t now)
 {
     if (now < leftovers->due)
         return 0;

@@ -16,7 +16,7 @@ struct leftovers *leftovers_new(const char *path, int64_t patience);
 void leftovers_free(struct leftovers *leftovers); /* NULL is fine */
 
 /* Look, if it is time for it; `now` is clock_elapsed().  The number of files named. */
-int leftovers_look(struct leftovers *leftovers, int directory, int64_t now);
+int leftovers_check(struct leftovers *leftovers, int directory, int64_t now);
 int64_t leftovers_due(const struct leftovers *leftovers);
 
 #endif

@@ -57,7 +57,7 @@ static bool is_about_the_file(int number)
            number == EXDEV || number == EWOULDBLOCK || number == ENODEV || number == EOVERFLOW;
 }
 
-int probe_look(int directory, const char *name, bool local, struct buffer *bytes,
+int probe_file(int directory, const char *name, bool local, struct buffer *bytes,
                struct settle_look *look)
 {
     *look = (struct settle_look){.writers = WRITERS_UNKNOWN, .content = CONTENT_UNKNOWN};

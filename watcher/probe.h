@@ -12,7 +12,7 @@
 /* Look.  `local` says whether the directory's file system is (mount_is_local()); `bytes` is room
  * for the content, which the caller keeps from look to look.  Fills all of *look but `flags` and
  * `first_and_last`.  0, or -1 with errno set: ENOENT when it is gone. */
-int probe_look(int directory, const char *name, bool local, struct buffer *bytes,
+int probe_file(int directory, const char *name, bool local, struct buffer *bytes,
                struct settle_look *look);
 
 #endif

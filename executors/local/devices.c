@@ -136,8 +136,8 @@ static const char *look_for_name(const struct search *search, const char *const 
     return result;
 }
 
-size_t devices_look(struct arena *arena, const char *const *directories, const struct text *names,
-                    size_t count, const char **absent)
+size_t devices_find_absent(struct arena *arena, const char *const *directories,
+                           const struct text *names, size_t count, const char **absent)
 {
     struct search search = {.arena = arena};
     bool searched = false;

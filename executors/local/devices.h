@@ -19,7 +19,7 @@ extern const char *const devices_directories[];
 
 /* Look at the names: absent[i] becomes a sentence, in the arena, for one that stands for nothing, and NULL for one
  * that exists.  Reads the specifications again each time.  How many are absent. */
-size_t devices_look(struct arena *arena, const char *const *directories, const struct text *names,
-                    size_t count, const char **absent);
+size_t devices_find_absent(struct arena *arena, const char *const *directories,
+                           const struct text *names, size_t count, const char **absent);
 
 #endif

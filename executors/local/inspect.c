@@ -10,7 +10,7 @@ static size_t local_absent(const struct local *local, struct arena *arena, const
     *absent = arena_allocate(arena, (count + 1) * sizeof(**absent));
     if (count == 0 || !local->service)
         return 0;
-    return devices_look(arena, devices_directories, local->machine.gpus, count, *absent);
+    return devices_find_absent(arena, devices_directories, local->machine.gpus, count, *absent);
 }
 
 void local_available(const struct local *local, struct arena *arena,

@@ -129,7 +129,7 @@ void layout_read(struct batch *batch, struct layout *layout, struct submission *
 
 /* ---- what is there already ---- */
 
-bool layout_made(const struct layout *layout, const struct podman_container *container)
+bool layout_has_made(const struct layout *layout, const struct podman_container *container)
 {
     return local_is_of_job(layout->specification.local, container, layout->submission->id,
                            layout->submission->attempt) &&
@@ -139,7 +139,7 @@ bool layout_made(const struct layout *layout, const struct podman_container *con
 void layout_adopt(struct layout *layout, struct layout_task *task,
                   const struct podman_container *container, struct arena *arena)
 {
-    if (!layout_made(layout, container)) {
+    if (!layout_has_made(layout, container)) {
         layout_refuse(layout,
                       "a container named %s is there already and was not made for this job: "
                       "remove it (podman rm %s), or submit the job under another name",
@@ -163,7 +163,7 @@ static void drop_stale(struct local *local, struct layout *layout,
     bool stale = false, started = false;
     for (size_t i = 0; i < count; i++) {
         if (!local_is_of_job(local, &containers[i], submission->id, submission->attempt) ||
-            layout_made(layout, &containers[i]))
+            layout_has_made(layout, &containers[i]))
             continue;
         stale = true;
         started = started || containers[i].state != PODMAN_STATE_CREATED;
@@ -229,7 +229,7 @@ static void look_at_containers(struct batch *batch, struct layout *layout,
         layout_decide(layout, SUBMIT_ACCEPTED);
 }
 
-void layout_look(struct batch *batch, struct podman_container *containers, size_t count)
+void layout_match_containers(struct batch *batch, struct podman_container *containers, size_t count)
 {
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->layouts[i].decided)

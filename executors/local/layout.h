@@ -58,14 +58,15 @@ void layout_note(struct layout *layout, const char *sentence); /* for the job's 
 void layout_read(struct batch *batch, struct layout *layout, struct submission *submission);
 
 /* Whether a container or pod with these labels was made for the layout's submission. */
-bool layout_made(const struct layout *layout, const struct podman_container *container);
+bool layout_has_made(const struct layout *layout, const struct podman_container *container);
 
 /* Take a container of the task's name for the task's, or refuse the job because it is not. */
 void layout_adopt(struct layout *layout, struct layout_task *task,
                   const struct podman_container *container, struct arena *arena);
 
 /* The steps, for all undecided layouts of a batch.  `containers` are all there are of dlspool. */
-void layout_look(struct batch *batch, struct podman_container *containers, size_t count);
+void layout_match_containers(struct batch *batch, struct podman_container *containers,
+                             size_t count);
 void layout_take_resources(struct batch *batch, const struct podman_container *containers,
                            size_t count);
 void layout_check_access(struct batch *batch);

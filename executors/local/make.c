@@ -27,7 +27,7 @@ static void recognise_pod(struct batch *batch, struct layout *layout)
         if (call.outcome == PODMAN_DONE &&
             podman_read_pod(&call, batch->arena, &pod.labels, &layout->submission->error))
             layout_decide(layout, SUBMIT_UNKNOWN);
-        else if (call.outcome == PODMAN_MISSING || !layout_made(layout, &pod))
+        else if (call.outcome == PODMAN_MISSING || !layout_has_made(layout, &pod))
             layout_refuse(layout,
                           "a pod or container named %s is there already and was not made for this "
                           "job: remove it (podman pod rm %s), or submit the job under another name",

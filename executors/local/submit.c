@@ -86,7 +86,7 @@ static void take_stock(struct batch *batch)
         decide_all_unavailable(batch, &error);
         return;
     }
-    layout_look(batch, containers, count);
+    layout_match_containers(batch, containers, count);
     local_ports_take(batch, containers, count);
     layout_take_resources(batch, containers, count);
 }

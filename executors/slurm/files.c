@@ -267,7 +267,7 @@ static int note_file(void *context, const char *name, unsigned char type)
     return ++look->names > NAMES_MOST;
 }
 
-int slurm_files_look(struct slurm *slurm, struct slurm_job *job, struct error *error)
+int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *error)
 {
     int64_t alive = job->alive, now = clock_elapsed();
     struct look look = {.job = job, .directory = slurm_directory_job(slurm->directory, job->name)};

@@ -35,7 +35,7 @@ struct slurm_file slurm_file_of(const char *name);
 struct slurm_task *slurm_file_task(struct slurm_job *job, struct text role, int index);
 
 /* Look at the files of a job.  -1 and a sentence when that is not possible now. */
-int slurm_files_look(struct slurm *slurm, struct slurm_job *job, struct error *error);
+int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *error);
 
 /* Has the script's heart beaten lately, as of the last look?  By the file server's clock, which
  * wrote down when it did; that is moved on by touching the job's directory. */

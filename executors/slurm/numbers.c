@@ -51,11 +51,11 @@ bool slurm_numbers_take(struct slurm *slurm, int64_t mark, int64_t number)
         slurm->largest = number;
         slurm->numbers_again = true;
     }
-    slurm_numbers_see(slurm, number);
+    slurm_numbers_note(slurm, number);
     return true;
 }
 
-void slurm_numbers_see(struct slurm *slurm, int64_t number)
+void slurm_numbers_note(struct slurm *slurm, int64_t number)
 {
     if (number > slurm->largest)
         slurm->largest = number;

@@ -31,7 +31,7 @@ int64_t slurm_numbers_mark(struct slurm *slurm);
 bool slurm_numbers_take(struct slurm *slurm, int64_t mark, int64_t number);
 
 /* One of ours has that number: elements of an array get theirs only when they begin. */
-void slurm_numbers_see(struct slurm *slurm, int64_t number);
+void slurm_numbers_note(struct slurm *slurm, int64_t number);
 
 /* Write the largest down, if it has changed. */
 void slurm_numbers_keep(struct slurm *slurm);

@@ -99,7 +99,7 @@ static void find_records(struct polling *polling, struct asked *asked)
             slurm_record_is_of(&found.items[i], asked->job->facts.user, asked->job->facts.uid))
             asked->records.items[asked->records.count++] = found.items[i];
     for (size_t i = 0; i < asked->records.count; i++)
-        slurm_numbers_see(polling->slurm, asked->records.items[i].number);
+        slurm_numbers_note(polling->slurm, asked->records.items[i].number);
 }
 
 /* ---- requests beside it ---- */
@@ -220,7 +220,7 @@ static bool judge_missing(struct polling *polling, struct asked *asked)
     }
     if (!job->missing)
         job->missing = now ? now : 1;
-    if (slurm_files_look(polling->slurm, job, &error)) {
+    if (slurm_files_read(polling->slurm, job, &error)) {
         snprintf(poll->detail, sizeof(poll->detail), "%.500s", error.text);
         poll->phase = PHASE_UNKNOWN;
         return false;
@@ -338,7 +338,7 @@ static void assess_job(struct polling *polling, struct asked *asked)
     if (asked->records.count)
         asked->job->missing = 0;
     if (asked->records.count && slurm_assess_needs_files(asked->job, &asked->records) &&
-        slurm_files_look(slurm, asked->job, &error)) {
+        slurm_files_read(slurm, asked->job, &error)) {
         asked->poll->phase = PHASE_UNKNOWN;
         log_warn("%s: %s", asked->poll->id, error.text);
         return;

@@ -163,7 +163,7 @@ static void say_published(const struct stage *stage, const struct acceptance *it
         log_detail("%s: %s", item->id, spool_state_name(item->state));
         return;
     }
-    end_line_say(job, item->id, item->state);
+    end_line_log(job, item->id, item->state);
     sys.close(job);
 }
 

@@ -392,7 +392,7 @@ static int64_t intake_round(struct stage *stage)
     if (!space_is_left(intake))
         return clock_elapsed() + space_interval;
     take_orphans(intake);
-    leftovers_look(intake->leftovers, stage->spool.incoming, clock_elapsed());
+    leftovers_check(intake->leftovers, stage->spool.incoming, clock_elapsed());
     /* What others drop meanwhile is learned of between batches. */
     do {
         if (arrivals_collect(intake->arrivals, &error)) {

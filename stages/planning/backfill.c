@@ -141,7 +141,7 @@ static void take_what_there_is(const struct backfill *backfill, struct stock *st
 
 /* ---- what is free ---- */
 
-void backfill_tell(struct backfill *backfill, const struct capacity *now)
+void backfill_set_free(struct backfill *backfill, const struct capacity *now)
 {
     backfill->told = true;
     backfill->all = (struct stock){.cpus = now->cpus, .memory = now->memory, .gpus = now->gpus};
@@ -160,7 +160,7 @@ int backfill_refresh(struct backfill *backfill, struct error *error)
     struct capacity now = {.cpus = 0};
     backfill->told = backfill->executor->operations->capacity(backfill->executor, &now, error) == 0;
     if (backfill->told)
-        backfill_tell(backfill, &now);
+        backfill_set_free(backfill, &now);
     return backfill->told ? 0 : -1;
 }
 
@@ -291,7 +291,7 @@ static int look_at_running(void *context, const struct job_place *place)
     int job = job_open(backfill->spool, place);
     if (job < 0)
         return 0; /* it has just left */
-    if (guard_look(guard_own(), place->id, &before)) {
+    if (guard_begin(guard_own(), place->id, &before)) {
         read_running(backfill, job);
         guard_return(guard_own(), &before);
     }

@@ -6,9 +6,9 @@
  * it only by taking resources that the first cannot use before it starts (EASY backfilling).  These
  * are
  *
- *   - room that is left beside the first when it starts, or, where it is not known when that will
- * be, what is free beyond all that the first needs;
- *   - any room for a job that is over by then.
+ *   - what is left over beside the first when it starts or, if that time is unknown, what is free
+ *     now beyond all that the first needs;
+ *   - anything free, for a job that ends by then.
  *
  * GPUs of each type that the executor reports are counted separately.  A job that names a type
  * reserves GPUs of that type, so jobs that name another type pass it.  A job that names no type is
@@ -43,7 +43,7 @@ void backfill_free(struct backfill *backfill); /* NULL is fine */
 int backfill_refresh(struct backfill *backfill, struct error *error);
 
 /* The same with figures that the caller already has. */
-void backfill_tell(struct backfill *backfill, const struct capacity *now);
+void backfill_set_free(struct backfill *backfill, const struct capacity *now);
 /* Set this much aside for others, as far as it exists: from what is free, unless they hold it
  * already, and from what can ever be free. */
 void backfill_hold(struct backfill *backfill, const struct demand *demand, bool taken);

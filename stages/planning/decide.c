@@ -126,7 +126,7 @@ static void add_line(struct arena *arena, struct plan_file *lines, const struct 
 static void forecast_guarded(struct cached_job *job, const struct forecast_terms *terms)
 {
     struct guard_before before;
-    if (!guard_look(guard_own(), job_cache_id(job), &before))
+    if (!guard_begin(guard_own(), job_cache_id(job), &before))
         return;
     forecast_job(job, terms);
     guard_return(guard_own(), &before);

@@ -75,7 +75,7 @@ void planning_first_keep(struct planning *planning)
         return;
     struct cached_job **jobs =
         memory_allocate((job_cache_count(planning->job_cache) + 1) * sizeof(struct cached_job *));
-    backfill_tell(backfill, &planning->left);
+    backfill_set_free(backfill, &planning->left);
     size_t count = list_jobs(planning, jobs);
     planning->first[0] = '\0';
     for (size_t i = 0; i < count; i++) {

@@ -278,7 +278,7 @@ static int see_job(void *context, const struct job_place *place)
     job->state = place->state;
     job->changed = status.st_mtim;
     job->settled = job_is_settled(&status);
-    if (guard_look(guard_own(), place->id, &before)) {
+    if (guard_begin(guard_own(), place->id, &before)) {
         read_job(job_cache, job, directory);
         guard_return(guard_own(), &before);
     }
@@ -315,7 +315,7 @@ static int look_for_request(void *context, const struct job_place *place)
     int directory = job_open(job_cache->spool, place);
     if (directory < 0)
         return 0;
-    bool looks = guard_look(guard_own(), place->id, &before);
+    bool looks = guard_begin(guard_own(), place->id, &before);
     bool wants = looks && record_read(directory, job_cache->arena, &record, NULL) == 0 &&
                  job_cache_record_wants_plan(&record);
     if (looks)

@@ -111,7 +111,7 @@ static void list_wanted(struct planning *planning)
     }
 }
 
-struct text planning_wanted(const struct planning *planning)
+struct text planning_wanted_gpus(const struct planning *planning)
 {
     return buffer_text(&planning->wanted);
 }

@@ -65,7 +65,7 @@ bool planning_is_on(const struct planning *planning)
     return planning->on;
 }
 
-void planning_see(struct planning *planning, const struct job_record *record)
+void planning_note_job(struct planning *planning, const struct job_record *record)
 {
     planning->on =
         planning->on || (record && job_cache_record_wants_plan(record) && !is_given_up());
@@ -121,7 +121,7 @@ static void ask_resizable(struct planning *planning, struct cached_job *job)
     int directory = job_open(&planning->stage->spool, &place);
     if (directory < 0)
         return;
-    if (guard_look(guard_own(), place.id, &before)) {
+    if (guard_begin(guard_own(), place.id, &before)) {
         if (file_read_at(directory, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
             job->resizable = operations->resizable(planning->executor, buffer_text(&manifest),
                                                    job->record.sizes.kind);
@@ -170,7 +170,7 @@ static void make_plan(struct planning *planning)
     take_waiting(planning);
     planning_decide(planning, arena, &lines);
     if (runs_generation(planning->runs) != known)
-        runs_took(planning->runs, clock_elapsed() - begin);
+        runs_note_cost(planning->runs, clock_elapsed() - begin);
     size_t count;
     struct cached_job **due = planning_order(planning, &count);
     planning_order_rerender(planning, due, count);
@@ -213,12 +213,12 @@ static bool has_changed(struct planning *planning)
     return !same;
 }
 
-bool planning_make(struct planning *planning, bool answers)
+bool planning_make_plan(struct planning *planning, bool answers)
 {
     struct error error;
     int64_t begin = clock_elapsed();
     if (planning->on && has_changed(planning))
-        planning_see(planning, NULL);
+        planning_note_job(planning, NULL);
     if (!planning->looked && !look_at_submitted(planning)) {
         stop_planning(planning);
         return false;
@@ -254,7 +254,7 @@ bool planning_make(struct planning *planning, bool answers)
     return true;
 }
 
-bool planning_take(struct planning *planning, char id[static ID_SIZE])
+bool planning_next(struct planning *planning, char id[static ID_SIZE])
 {
     if (planning->handed == planning->handing_count)
         return false;
@@ -265,7 +265,7 @@ bool planning_take(struct planning *planning, char id[static ID_SIZE])
     return true;
 }
 
-void planning_tell(const struct planning *planning, const char *id, struct buffer *line)
+void planning_add_prediction(const struct planning *planning, const char *id, struct buffer *line)
 {
     const struct cached_job *job = job_cache_find(planning->job_cache, id);
     if (!planning->on || !job || !job->readable || !job->known || job->predicted || job->next <= 0)

@@ -43,24 +43,24 @@ bool planning_is_on(const struct planning *planning);
 
 /* A job has come to rendered/, or the stage was notified of it: make a plan soon, and turn planning
  * on if the record (NULL: not read) needs it. */
-void planning_see(struct planning *planning, const struct job_record *record);
+void planning_note_job(struct planning *planning, const struct job_record *record);
 
 /* When the next plan is due, of clock_elapsed(); INT64_MAX while planning is off. */
 int64_t planning_due(const struct planning *planning);
 
 /* Make a plan if one is due, and return true then.  `answers`: the executor accepts submissions
  * now; when false, what it reported last is used.  Planning may be off afterwards. */
-bool planning_make(struct planning *planning, bool answers);
+bool planning_make_plan(struct planning *planning, bool answers);
 
 /* The next job to submit by the last plan; false when there are no more. */
-bool planning_take(struct planning *planning, char id[static ID_SIZE]);
+bool planning_next(struct planning *planning, char id[static ID_SIZE]);
 
 /* The types of GPU that jobs wait for to which the last plan gives nothing, in the order of those
  * jobs, separated by commas (struct submission: gpus_wanted).  Valid until the next plan. */
-struct text planning_wanted(const struct planning *planning);
+struct text planning_wanted_gpus(const struct planning *planning);
 
 /* Append the event `predicted` for a job that is submitted for the first time, if there is a
  * prediction. */
-void planning_tell(const struct planning *planning, const char *id, struct buffer *line);
+void planning_add_prediction(const struct planning *planning, const char *id, struct buffer *line);
 
 #endif

@@ -123,7 +123,7 @@ static bool write_job(struct planning *planning, struct cached_job *job, bool ne
     struct resize_request request;
     struct guard_before before;
     int64_t tick = planning->stage->settings.planner_tick;
-    if (!guard_look(guard_own(), job_cache_id(job), &before))
+    if (!guard_begin(guard_own(), job_cache_id(job), &before))
         return false;
     bool written = is_promised_now(job) && write_promise(planning, job);
     if (job_cache_takes_part(job) && job->state == STATE_SUBMITTED &&

@@ -79,7 +79,7 @@ uint64_t runs_generation(const struct runs *runs)
     return runs->generation;
 }
 
-void runs_took(struct runs *runs, int64_t took)
+void runs_note_cost(struct runs *runs, int64_t took)
 {
     runs->not_before = clock_elapsed() + REST * took;
 }

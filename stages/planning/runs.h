@@ -22,7 +22,7 @@ uint64_t runs_generation(const struct runs *runs);
 
 /* Note how many milliseconds it took to predict everything: the file is not read again for a
  * multiple of that time. */
-void runs_took(struct runs *runs, int64_t took);
+void runs_note_cost(struct runs *runs, int64_t took);
 
 const struct predict_past *runs_past(const struct runs *runs); /* NULL: there is none */
 const struct history *runs_history(const struct runs *runs);   /* until the next refresh */

@@ -4,12 +4,15 @@
  * site.yaml has a member of the platform's name that maps them; for OpenPAI:
  *
  *   openpai:
- *     default_fs: hdfs://10.0.0.1:9000      # the value of $PAI_DEFAULT_FS_URI paths: # the longest
- *     matching prefix decides - {prefix: $PAI_DEFAULT_FS_URI, path: /srv/openpai} unmapped: note #
- *     or `refuse`: what to do where none fits virtual_clusters: {vc1: night} # to queues; null: the
- *     default queue gpu_types: {TITANX: titan-x} auth_files: {"hdfs://...": secret} # to the
- *     scheduler's secrets for registries strict: false # refuse what is certain to fail, instead of
- *     noting it registry: docker.io # of images whose names have none; "" leaves them so
+ *     default_fs: hdfs://10.0.0.1:9000      # the value of $PAI_DEFAULT_FS_URI
+ *     paths:                                # the longest matching prefix decides
+ *       - {prefix: $PAI_DEFAULT_FS_URI, path: /srv/openpai}
+ *     unmapped: note                        # or `refuse`: what to do where none fits
+ *     virtual_clusters: {vc1: night}        # to queues; null: the default queue
+ *     gpu_types: {TITANX: titan-x}
+ *     auth_files: {"hdfs://...": secret}    # to the scheduler's secrets for registries
+ *     strict: false                         # refuse what is certain to fail, instead of noting it
+ *     registry: docker.io                   # of images whose names have none; "" leaves them so
  *     debug: 604800                         # seconds that a failed task of a debug job is kept
  *
  * What has no counterpart is refused, or noted in the job's log.

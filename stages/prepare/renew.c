@@ -188,7 +188,7 @@ static enum tasks_chosen choose_tasks(const struct renewer *renewer, int job,
     if (control_tasks_choose(job, strcmp(cause, "asked") == 0, arena, &choice, error) ||
         control_tasks_pending(job, CONTROL_KILL, arena, &kill) < 0)
         return TASKS_UNKNOWN;
-    if (sweep_go_on(arena, record, &choice))
+    if (sweep_continue(arena, record, &choice))
         return TASKS_RUN;
     if (sweep_waits(arena, record, &choice))
         return TASKS_HELD;

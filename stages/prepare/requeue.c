@@ -133,7 +133,7 @@ void requeue_finish(struct requeuer *requeuer)
         } else if (moves) {
             requeuer->requeued += move->to == STATE_RENDERED;
             if (move->to == STATE_FAILED)
-                end_line_say(move->job, move->place.id, move->to);
+                end_line_log(move->job, move->place.id, move->to);
             else
                 log_detail("%s: goes to %s/ (%s)", move->place.id, spool_state_name(move->to),
                            move->cause);

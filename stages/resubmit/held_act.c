@@ -193,7 +193,7 @@ static void say_ended(const struct spool *spool, const struct job_place *place)
     int job = job_open(spool, place);
     if (job < 0)
         return;
-    end_line_say(job, place->id, STATE_FAILED);
+    end_line_log(job, place->id, STATE_FAILED);
     sys.close(job);
 }
 
@@ -236,7 +236,7 @@ void held_act(struct resubmitter *resubmitter, struct pass *pass)
                             .ended = memory_allocate(jobs->count * sizeof(struct held *))};
     for (size_t i = 0; i < jobs->count; i++) {
         struct guard_before before;
-        if (!guard_look(guard_own(), held_id(jobs->by_age[i]).data, &before))
+        if (!guard_begin(guard_own(), held_id(jobs->by_age[i]).data, &before))
             continue;
         act_on(&acting, jobs->by_age[i]);
         guard_return(guard_own(), &before);

@@ -114,7 +114,7 @@ static int look_at_held(void *context, const struct job_place *place)
     if (job < 0)
         return 0;
     held->changed = (struct timespec){0};
-    if (guard_look(guard_own(), place->id, &before)) {
+    if (guard_begin(guard_own(), place->id, &before)) {
         held->decision = HELD_WAITS;
         read_held(jobs, held, job);
         guard_return(guard_own(), &before);

@@ -1,9 +1,9 @@
 /* stages/resubmit/held_parts.h - what the parts of a pass over held/ share
  *
- *   held_look.c      reads the jobs' files
- *   held_names.c     finds which jobs are meant by the names they wait for
- *   held_cycles.c   refuses those that would wait for themselves
- *   held_pass.c           makes the pass, and decides about the rest
+ *   held_look.c    reads the jobs' files
+ *   held_names.c   finds which jobs are meant by the names they wait for
+ *   held_cycles.c  refuses those that would wait for themselves
+ *   held_pass.c    makes the pass, and decides about the rest
  */
 #ifndef STAGES_RESUBMIT_HELD_PARTS_H
 #define STAGES_RESUBMIT_HELD_PARTS_H

@@ -1,7 +1,8 @@
 /* stages/resubmit/inside.h - what the parts of the resubmit stage share
  *
- *   resubmit.c     walks failed/, pass by pass, and is the stage due.c decides which jobs of
- *   failed/ are due, and for what held_act.c handles held/
+ *   resubmit.c     walks failed/, pass by pass, and is the stage
+ *   due.c          decides which jobs of failed/ are due, and for what
+ *   held_act.c     handles held/
  *
  * stages/prepare/reread.h reads the requests of due jobs again.
  */

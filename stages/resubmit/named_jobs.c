@@ -72,7 +72,7 @@ static void read_candidate(struct search *search, struct candidate *candidate)
 {
     struct guard_before before;
     candidate->read = true;
-    if (!guard_look(guard_own(), candidate->place.id, &before))
+    if (!guard_begin(guard_own(), candidate->place.id, &before))
         return;
     struct arena *arena = arena_new();
     struct job_record record;

@@ -75,7 +75,7 @@ static void look_after(const struct supervisor *supervisor)
     const char *names[STAGES];
     for (int i = 0; i < STAGES; i++)
         names[i] = stage_table[i]->name;
-    watchdog_look(supervisor->watchdog, names);
+    watchdog_check(supervisor->watchdog, names);
 }
 
 /* Sleep until a signal comes or the time is over; notices a request to stop. */
@@ -168,8 +168,8 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
         prctl(PR_SET_NAME, stage_table[which]->name);
         spool_close(&supervisor->spool);
         settings_free(&supervisor->settings);
-        guard_give(supervisor->guards[which]);
-        heartbeat_give(heart);
+        guard_set(supervisor->guards[which]);
+        heartbeat_set(heart);
         _exit(stage_run(stage_table[which], supervisor->directory));
     }
     child->process = process;

@@ -89,7 +89,7 @@ static bool is_well(struct watchdog *watchdog, size_t which, const char *name, i
     return false;
 }
 
-void watchdog_look(struct watchdog *watchdog, const char *const *names)
+void watchdog_check(struct watchdog *watchdog, const char *const *names)
 {
     int64_t now = clock_elapsed();
     bool well = true;

@@ -26,7 +26,7 @@ struct heart *watchdog_heart(struct watchdog *watchdog, size_t which);
 void watchdog_rest(struct watchdog *watchdog, size_t which);
 
 /* Call this at least every second. */
-void watchdog_look(struct watchdog *watchdog, const char *const *names);
+void watchdog_check(struct watchdog *watchdog, const char *const *names);
 
 /* Tell systemd that the service is ready, serving or standing by: a sentence for `systemctl
  * status`. */

@@ -92,7 +92,7 @@ static void look_at_failed(const struct spool *spool, const struct job_place *pl
     int job = job_open(spool, place);
     if (job < 0)
         return;
-    if (guard_look(guard_own(), place->id, &before)) {
+    if (guard_begin(guard_own(), place->id, &before)) {
         read_failure(job, status, known);
         guard_return(guard_own(), &before);
     }

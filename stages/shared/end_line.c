@@ -96,7 +96,7 @@ static bool goes_on(const struct job_record *record)
            (record->failure.when == RETRY_ROOM || record->failure.when == RETRY_EXECUTOR);
 }
 
-void end_line_say(int job, const char *id, enum state state)
+void end_line_log(int job, const char *id, enum state state)
 {
     struct arena *arena = arena_new();
     struct buffer line = {0};

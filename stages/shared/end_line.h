@@ -15,6 +15,6 @@
 /* Log it for the job with the directory `job`, which has just been moved to done/ or failed/.  A
  * job that goes on by itself as soon as there is capacity, or an executor, has not ended: its line
  * is logged as a detail. */
-void end_line_say(int job, const char *id, enum state state);
+void end_line_log(int job, const char *id, enum state state);
 
 #endif

@@ -121,7 +121,8 @@ static struct set wanted_of(struct arena *arena, const struct job_record *record
     return filter_set(arena, waiting_of(arena, record), set_of(arena, choice->killed), false);
 }
 
-bool sweep_go_on(struct arena *arena, struct job_record *record, const struct sweep_choice *choice)
+bool sweep_continue(struct arena *arena, struct job_record *record,
+                    const struct sweep_choice *choice)
 {
     if (!record->array.length)
         return true;

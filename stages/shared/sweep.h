@@ -28,7 +28,8 @@ struct sweep_choice {
 };
 
 /* Set the next attempt to run what is left of the last one.  False when nothing is left. */
-bool sweep_go_on(struct arena *arena, struct job_record *record, const struct sweep_choice *choice);
+bool sweep_continue(struct arena *arena, struct job_record *record,
+                    const struct sweep_choice *choice);
 /* Would the attempt run nothing only because its tasks are held? */
 bool sweep_waits(struct arena *arena, const struct job_record *record,
                  const struct sweep_choice *choice);

@@ -90,7 +90,7 @@ static void note_intent(struct submitter *submitter, struct item *item, struct e
 {
     struct buffer line = {0};
     if (!item->submission.repeated)
-        planning_tell(submitter->planning, item->place.id, &line);
+        planning_add_prediction(submitter->planning, item->place.id, &line);
     eventlog_start(&line, clock_now(), "intent");
     eventlog_add_number(&line, "attempt", item->record.attempt);
     eventlog_add_string(&line, "executor", submitter->executor->operations->name);
@@ -188,7 +188,7 @@ static int is_to_be_held(struct submitter *submitter, const struct item *item)
     return held < 0 ? held : sweep_is_outdated(submitter->arena, &item->record, tasks.tasks);
 }
 
-bool handover_look(struct submitter *submitter, struct item *item, const char *id)
+bool handover_open_job(struct submitter *submitter, struct item *item, const char *id)
 {
     struct error error;
     struct control_request kill;
@@ -266,7 +266,7 @@ void handover_prepare(struct submitter *submitter, struct item *item)
 
 bool handover_open_asked(struct submitter *submitter, struct item *item, const char *id)
 {
-    if (!handover_look(submitter, item, id))
+    if (!handover_open_job(submitter, item, id))
         return false;
     if (item->fate == ITEM_FAIL || item->fate == ITEM_HOLD)
         return true;
@@ -371,7 +371,7 @@ void handover_note_outcome(struct submitter *submitter, struct item *item)
     struct guard_before before;
     if (item->fate == ITEM_KEEP)
         return; /* it was not submitted, and why was said */
-    bool looks = guard_look(submitter->guard, item->place.id, &before);
+    bool looks = guard_begin(submitter->guard, item->place.id, &before);
     note_outcome(submitter, item);
     if (looks)
         guard_return(submitter->guard, &before);
@@ -380,9 +380,9 @@ void handover_note_outcome(struct submitter *submitter, struct item *item)
 static void say_end(struct submitter *submitter, const struct item *item)
 {
     struct guard_before before;
-    if (!guard_look(submitter->guard, item->place.id, &before))
+    if (!guard_begin(submitter->guard, item->place.id, &before))
         return;
-    end_line_say(item->job, item->place.id, STATE_FAILED);
+    end_line_log(item->job, item->place.id, STATE_FAILED);
     guard_return(submitter->guard, &before);
 }
 

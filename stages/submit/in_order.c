@@ -120,7 +120,7 @@ size_t in_order_take(struct submitter *submitter)
             let_stay(taking, &job);
             continue;
         }
-        if (!handover_look(submitter, item, job.id))
+        if (!handover_open_job(submitter, item, job.id))
             continue;
         if (start_or_pass(taking, &job, item)) {
             handover_prepare(submitter, item);

@@ -65,7 +65,7 @@ struct submitter {
 
 /* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  False when nothing needs
  * doing. */
-bool handover_look(struct submitter *submitter, struct item *item, const char *id);
+bool handover_open_job(struct submitter *submitter, struct item *item, const char *id);
 /* If the job must be submitted: fill in its submission, with its intent noted but not yet durable;
  * or let it wait for a limit. */
 void handover_prepare(struct submitter *submitter, struct item *item);

@@ -79,7 +79,7 @@ static int see_job(void *context, const struct job_place *place)
         int job = job_open(load->spool, place);
         if (job < 0)
             return 0; /* it has just left */
-        if (guard_look(guard_own(), place->id, &before)) {
+        if (guard_begin(guard_own(), place->id, &before)) {
             if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
                 weight = weight_of(load, buffer_text(&manifest));
             guard_return(guard_own(), &before);

@@ -67,7 +67,7 @@ static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
             memcpy(id, job.id, ID_SIZE);
         return taken;
     }
-    while (planning_take(submitter->planning, id))
+    while (planning_next(submitter->planning, id))
         if (!waits_rests(submitter->waits, id))
             return true;
     return false;
@@ -87,11 +87,11 @@ static size_t take_items(struct submitter *submitter)
         return in_order_take(submitter);
     while (count < submit_window(submitter) && take_next(submitter, id)) {
         struct item *item = &submitter->items[count];
-        if (!handover_look(submitter, item, id))
+        if (!handover_open_job(submitter, item, id))
             continue;
         handover_prepare(submitter, item);
         if (planning_is_on(submitter->planning))
-            item->submission.gpus_wanted = planning_wanted(submitter->planning);
+            item->submission.gpus_wanted = planning_wanted_gpus(submitter->planning);
         guard_leave(submitter->guard);
         if (item->fate != ITEM_WAIT) {
             count++;
@@ -229,7 +229,7 @@ static void take_job(struct submitter *submitter, const char *id)
                        (!readable || handover_is_unsettled(job) ||
                         has_request(submitter, id, "kill") || has_request(submitter, id, "hold"));
     sys.close(job);
-    planning_see(submitter->planning, readable ? &record : NULL);
+    planning_note_job(submitter->planning, readable ? &record : NULL);
     queue_add(submitter->queue, &queued);
     arena_reset(submitter->arena);
 }
@@ -266,7 +266,7 @@ static void take_names(struct submitter *submitter)
             guard_tries(submitter->guard, name.name) < GUARD_MOST_TRIES)
             grant_request(submitter, name.name);
         if (name.flags & ~(unsigned int)WATCH_SEEN)
-            planning_see(submitter->planning, NULL);
+            planning_note_job(submitter->planning, NULL);
         if (!queue_has(submitter->queue, name.name) && !queue_has(submitter->tried, name.name) &&
             strcmp(submitter->next, name.name) != 0 && strcmp(submitter->first.id, name.name) != 0)
             take_job(submitter, name.name);
@@ -331,11 +331,11 @@ static void tell_waiting(struct submitter *submitter)
     else if (queued && !planned)
         memcpy(first, queued->id, ID_SIZE);
     if (submitter->probe && has_work(submitter))
-        waits_tell(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);
+        waits_set(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);
     else if (submitter->next[0])
-        waits_tell(submitter->waits, WAITING_LIMIT, first, submitter->reason.text);
+        waits_set(submitter->waits, WAITING_LIMIT, first, submitter->reason.text);
     else if (submitter->first.id[0] && !planned)
-        waits_tell(submitter->waits, WAITING_ROOM, first, submitter->reason.text);
+        waits_set(submitter->waits, WAITING_ROOM, first, submitter->reason.text);
     else
         waits_clear(submitter->waits);
 }
@@ -364,7 +364,7 @@ static int64_t submit_round(struct stage *stage)
     struct submitter *submitter = (struct submitter *)stage;
     take_names(submitter);
     bool answers = !has_work(submitter) || executor_answers(submitter);
-    if (planning_make(submitter->planning, answers) && planning_is_on(submitter->planning))
+    if (planning_make_plan(submitter->planning, answers) && planning_is_on(submitter->planning))
         submitter->next[0] = '\0'; /* the plan has it, if it is still there */
     if (answers)
         submit_all(submitter);

@@ -87,7 +87,7 @@ static void explain_job(struct waits *waits, const char *id, enum waiting_for wh
     int job = job_open(&waits->stage->spool, &place);
     if (job < 0)
         return; /* it has gone on */
-    if (guard_look(guard_own(), id, &before)) {
+    if (guard_begin(guard_own(), id, &before)) {
         if (reason ? waits_explain(job, what, reason, &error) : why_remove(job, &error))
             log_warn("%s: %s", id, error.text);
         guard_return(guard_own(), &before);
@@ -97,7 +97,7 @@ static void explain_job(struct waits *waits, const char *id, enum waiting_for wh
 
 /* ---- all ---- */
 
-void waits_tell(struct waits *waits, enum waiting_for what, const char *first, const char *reason)
+void waits_set(struct waits *waits, enum waiting_for what, const char *first, const char *reason)
 {
     struct waiting_file *told = &waits->told;
     struct error error;

@@ -21,7 +21,7 @@ struct waits *waits_new(struct stage *stage);
 void waits_free(struct waits *waits); /* NULL is fine */
 
 /* Write what all jobs wait for; `first` is the first in the queue, or "". */
-void waits_tell(struct waits *waits, enum waiting_for what, const char *first, const char *reason);
+void waits_set(struct waits *waits, enum waiting_for what, const char *first, const char *reason);
 /* Jobs wait for nothing but their turn. */
 void waits_clear(struct waits *waits);
 

@@ -32,7 +32,7 @@ static bool open_job(struct round *round, struct tracked *tracked)
     memcpy(followed->place.id, id.data, id.length);
     followed->job = job_open(&round->tracker->stage.spool, &followed->place);
     if (followed->job < 0 && errno == ENOENT) {
-        if (lost_look(round->tracker, tracked))
+        if (lost_handle_job(round->tracker, tracked))
             track_forget(round->tracker, tracked);
         return false;
     }

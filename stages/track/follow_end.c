@@ -216,7 +216,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
     if (to == STATE_HELD)
         log_detail("%s: goes to held/", followed->place.id);
     else
-        end_line_say(followed->job, followed->place.id, to);
+        end_line_log(followed->job, followed->place.id, to);
     return true;
 }
 

@@ -59,7 +59,7 @@ void follow_output_copy(struct round *round)
             sys.close(followed->call.directory);
         note_copied(followed);
         if (!followed->end)
-            measure_look(followed->tracked->measure, followed->job, &followed->poll);
+            measure_update(followed->tracked->measure, followed->job, &followed->poll);
         followed->tracked->next_output = clock_elapsed() + output_interval;
     }
 }

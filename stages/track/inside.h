@@ -1,9 +1,10 @@
 /* stages/track/inside.h - the inside of the track stage: what it knows, and who does what
  *
- *   track.c          which jobs there are follow.c asks about a batch of them, decides what to do
- *   on each answer, and stops jobs rescale.c resizes running jobs as the plan says preempt.c stops
- *   those that cannot be resized while they run follow_output.c copies what they print, and
- *   measures their progress
+ *   track.c          knows which jobs there are
+ *   follow.c         asks about a batch of them, decides what to do on each answer, and stops jobs
+ *   rescale.c        resizes running jobs as the plan says
+ *   preempt.c        stops those that cannot be resized while they run
+ *   follow_output.c  copies what they print, and measures their progress
  *   follow_end.c     writes down how they ended, and moves them
  */
 #ifndef STAGES_TRACK_INSIDE_H
@@ -134,7 +135,7 @@ void preempt_begin(struct tracked *tracked, const struct resize_request *request
 /* What the log of a job says about that, from before a restart. */
 void preempt_recall(struct tracked *tracked, struct text log);
 /* Signal the jobs that have not been signalled yet. */
-void preempt_tell(struct round *round);
+void preempt_signal_jobs(struct round *round);
 /* Must it end now, since its time to save its state is over? */
 bool preempt_ends(const struct tracked *tracked);
 /* Should a job that was preempted and has ended continue?  Not when all its work was done by then. */

@@ -123,7 +123,7 @@ static bool is_sure(struct lost_job *lost, int64_t now)
     return lost->looks >= LOOKS_LEAST && now - lost->since >= LOST_PATIENCE;
 }
 
-bool lost_look(struct tracker *tracker, struct tracked *tracked)
+bool lost_handle_job(struct tracker *tracker, struct tracked *tracked)
 {
     char id[ID_SIZE] = "";
     struct text name = names_text(tracked);

@@ -26,12 +26,12 @@ enum {
 };
 
 /* Call this at the start of each round.  In the first, and every STRAYS_INTERVAL, it begins to
- * follow the jobs that the executor has and that have no directory, so that lost_look() handles
+ * follow the jobs that the executor has and that have no directory, so that lost_handle_job() handles
  * them. */
 void lost_find_orphans(struct tracker *tracker);
 
 /* The directory of a followed job is not in submitted/.  True when the job must be forgotten: it is
  * in another state, or it is gone and so is everything that the executor had of it. */
-bool lost_look(struct tracker *tracker, struct tracked *tracked);
+bool lost_handle_job(struct tracker *tracker, struct tracked *tracked);
 
 #endif

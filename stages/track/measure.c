@@ -254,7 +254,7 @@ static void count_units(struct measure *measure, int job, const struct job_poll 
 {
     struct progress *progress = measure->progress;
     struct units_seen seen;
-    if (!measure->units || !units_look(measure->units, job, poll->tasks, poll->task_count, &seen))
+    if (!measure->units || !units_update(measure->units, job, poll->tasks, poll->task_count, &seen))
         return;
     if (measure->declared > 0)
         seen.total = measure->declared;
@@ -326,7 +326,7 @@ static int write_progress(struct measure *measure, int job, struct error *error)
     return progress_file_write(job, measure->progress, error);
 }
 
-void measure_look(struct measure *measure, int job, const struct job_poll *poll)
+void measure_update(struct measure *measure, int job, const struct job_poll *poll)
 {
     struct error error;
     if (poll->phase != PHASE_RUNNING)

@@ -31,7 +31,7 @@ void measure_free(struct measure *measure); /* NULL is fine */
 /* Measure, after each copy of the job's output (and before the job is moved), with what the
  * executor reported.  Does nothing while the job waits.  A failure to read or write is logged once,
  * and never stops anything. */
-void measure_look(struct measure *measure, int job, const struct job_poll *poll);
+void measure_update(struct measure *measure, int job, const struct job_poll *poll);
 
 /* The job has that size from now on: the executor has granted a request made at `asked` (time of
  * day; 0: unknown) while the job runs.  Setting the size that it already has changes nothing. */

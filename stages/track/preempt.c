@@ -117,7 +117,7 @@ static void note_told(const struct tracker *tracker, struct followed *followed, 
     }
 }
 
-void preempt_tell(struct round *round)
+void preempt_signal_jobs(struct round *round)
 {
     struct tracker *tracker = round->tracker;
     const struct executor_operations *operations = tracker->executor->operations;

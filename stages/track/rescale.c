@@ -286,5 +286,5 @@ void rescale_jobs(struct round *round)
         ask_executor(tracker, jobs, count);
         write_and_carry_on(tracker, jobs, count);
     }
-    preempt_tell(round);
+    preempt_signal_jobs(round);
 }

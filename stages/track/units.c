@@ -275,8 +275,8 @@ static bool look_at_file(struct units *units, struct units_seen *seen)
     return true;
 }
 
-bool units_look(struct units *units, int job, const struct task_state *tasks, size_t task_count,
-                struct units_seen *seen)
+bool units_update(struct units *units, int job, const struct task_state *tasks, size_t task_count,
+                  struct units_seen *seen)
 {
     *seen = (struct units_seen){0};
     if (units->file)

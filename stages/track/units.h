@@ -29,8 +29,8 @@ void units_free(struct units *units);
 
 /* What the job has reported since the last look, if anything.  `tasks` say which files of output/
  * to read: that of task 0 of the first role, or, if it reports nothing, of the next role. */
-bool units_look(struct units *units, int job, const struct task_state *tasks, size_t task_count,
-                struct units_seen *seen);
+bool units_update(struct units *units, int job, const struct task_state *tasks, size_t task_count,
+                  struct units_seen *seen);
 
 /* The number in a progress file's bytes: "12", "12/400", or JSON {"done": 12, "total": 400}. */
 bool units_parse(struct text bytes, struct units_seen *seen);

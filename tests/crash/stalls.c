@@ -53,7 +53,7 @@ static void run_body(struct result *result, void *context)
     struct drive drive = {.most_rounds = MOST_ROUNDS};
     world_enter(start_time + run->generation * a_minute, run->generation);
     scheduler_install(run->world->outside, false);
-    guard_give(run->guard);
+    guard_set(run->guard);
     calls_install(&run->fault);
     poison = "good-01";
     drive_run(&drive, run->world);

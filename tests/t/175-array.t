@@ -3,7 +3,7 @@
 # ends nothing and alone is tried again; a kill and a kill -9 in the middle.
 #
 # Seen to fail: with the limit of choose_tasks() in executors/local/turns.c doubled (three at once); with
-# sweep_go_on() of stages/shared/sweep.c empty (all six run again); with `ending` never set in
+# sweep_continue() of stages/shared/sweep.c empty (all six run again); with `ending` never set in
 # stages/track/follow.c (tasks start after the kill); with local_poll() not looking at `killed` (the task that
 # waits is started); with retry_released() of stages/shared/control.c empty (the task that was held never runs);
 # with sweep_is_incomplete() always false (in done/, although a task was killed).

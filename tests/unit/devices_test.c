@@ -26,7 +26,7 @@ static void names_are_looked_up(void **state)
                            TEXT("/dev/no-such-node")};
     struct arena *arena = arena_new();
 
-    assert_int_equal(devices_look(arena, directories, names, 5, absent), 4);
+    assert_int_equal(devices_find_absent(arena, directories, names, 5, absent), 4);
     assert_non_null(strstr(absent[0], "nvidia.com/gpu=0 is declared by no CDI specification in /"));
     assert_non_null(strstr(absent[0], " or /nowhere/cdi, where there is none"));
     assert_null(absent[3]);
@@ -41,7 +41,7 @@ static void names_are_looked_up(void **state)
         "{\"cdiVersion\": \"0.6.0\", \"kind\": \"amd.com/gpu\", "
         "\"devices\": [{\"name\": \"0\"}, {\"noname\": 1}, 5]}");
     put(directory, "README", "no specification");
-    assert_int_equal(devices_look(arena, directories, names, 5, absent), 2);
+    assert_int_equal(devices_find_absent(arena, directories, names, 5, absent), 2);
     assert_null(absent[0]);
     assert_null(absent[2]);
     assert_non_null(strstr(absent[1], "they declare "));
@@ -49,7 +49,7 @@ static void names_are_looked_up(void **state)
 
     /* One that cannot be read is told with what is missing because of it. */
     put(directory, "nvidia.yaml", "kind: [\n");
-    assert_int_equal(devices_look(arena, directories, names, 5, absent), 3);
+    assert_int_equal(devices_find_absent(arena, directories, names, 5, absent), 3);
     assert_non_null(strstr(absent[0], "nvidia.yaml cannot be used: nvidia.yaml:"));
     arena_free(arena);
     unit_remove(directory);

@@ -174,8 +174,8 @@ static int run_until_well(void)
 
 static void begin(const struct stage_operations *kind)
 {
-    guard_give(NULL);
-    guard_give(guard_new(&error));
+    guard_set(NULL);
+    guard_set(guard_new(&error));
     counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     open_spool(kind, &operations, 1767268801000);
     write_settings("executor: local\nsync: none\nbatch: 64\n");

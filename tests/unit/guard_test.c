@@ -107,22 +107,22 @@ static void what_is_read_in_passing_is_blamed(void **state)
     (void)state;
     struct guard_before before;
     guard_enter(guard, "outer-1", 0);
-    assert_true(guard_look(guard, "inner-1", &before));
+    assert_true(guard_begin(guard, "inner-1", &before));
     assert_string_equal(guard->name, "inner-1");
     guard_return(guard, &before);
     assert_true(guard_blames(guard));
     assert_string_equal(guard->name, "outer-1");
     guard_leave(guard);
-    assert_true(guard_look(guard, "inner-1", &before));
+    assert_true(guard_begin(guard, "inner-1", &before));
     guard_return(guard, &before);
     assert_false(guard_blames(guard));
     for (int i = 0; i < GUARD_MOST_TRIES; i++) {
-        assert_true(guard_look(guard, "inner-1", &before));
+        assert_true(guard_begin(guard, "inner-1", &before));
         guard_count(guard, "submit");
     }
-    assert_false(guard_look(guard, "inner-1", &before));
+    assert_false(guard_begin(guard, "inner-1", &before));
     guard_clear(guard);
-    assert_true(guard_look(guard, "inner-1", &before));
+    assert_true(guard_begin(guard, "inner-1", &before));
 }
 
 static void there_need_be_none(void **state)
@@ -136,7 +136,7 @@ static void there_need_be_none(void **state)
     guard_clear(NULL);
     assert_false(guard_is_narrow(NULL));
     struct guard_before before;
-    assert_true(guard_look(NULL, "a-1", &before));
+    assert_true(guard_begin(NULL, "a-1", &before));
     guard_return(NULL, &before);
     assert_int_equal(guard_tries(NULL, "a-1"), 0);
     assert_int_equal(guard_narrow(NULL, 7), 7);

@@ -84,7 +84,7 @@ static struct job_record make_record(void)
 
 static void look(void)
 {
-    measure_look(measure, job, &poll);
+    measure_update(measure, job, &poll);
 }
 
 static void look_after(int64_t milliseconds)
@@ -143,7 +143,7 @@ static void run(double seconds, double length, int total)
             print(line);
         }
         poll.cpu_time += 1600;
-        measure_look(measure, job, &poll);
+        measure_update(measure, job, &poll);
     }
 }
 
@@ -542,11 +542,11 @@ static void storage_that_hangs(void **state)
     look();
     assert_true(nothing_seen());
     struct measure *forgotten = measure_new(job, &record);
-    measure_look(forgotten, job, &poll);
+    measure_update(forgotten, job, &poll);
     measure_free(forgotten); /* while it waits for its turn */
     struct measure *printing = measure_new(job, &other);
     print("step 7/10\n");
-    measure_look(printing, job, &poll);
+    measure_update(printing, job, &poll);
     assert_true(measure_progress(printing)->done == 7);
     measure_free(printing);
     pthread_mutex_unlock(&gate);
@@ -630,7 +630,7 @@ static void one_that_never_ran(void **state)
     begin_measure();
     poll.phase = PHASE_WAITING;
     poll.started = 0;
-    measure_look(measure, job, &poll);
+    measure_update(measure, job, &poll);
     poll.phase = PHASE_FAILED;
     assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
     assert_false(measure_complete(measure));

@@ -289,9 +289,9 @@ static void who_was_taken_for_dead_sees_it_at_once(void **state)
     be_a_client();
     lease_open(&lease, &spool, TAKEOVER);
     assert_int_equal(take(&lease), 1);
-    assert_int_equal(lease_look(&spool, lease.epoch), 1);
+    assert_int_equal(lease_check_epoch(&spool, lease.epoch), 1);
     another_replaces(spool.root, ".lease", "2 other 77 unlocked 1\n");
-    assert_int_equal(lease_look(&spool, lease.epoch), 0);
+    assert_int_equal(lease_check_epoch(&spool, lease.epoch), 0);
     wait_for(TAKEOVER);
     assert_int_equal(lease_renew(&lease, &error), -1);
     lease_release(&lease);
@@ -306,12 +306,12 @@ static void a_lease_that_was_not_there_is_seen(void **state)
     (void)state;
     struct lease lease;
     be_a_client();
-    assert_int_equal(lease_look(&spool, 3), 0);
+    assert_int_equal(lease_check_epoch(&spool, 3), 0);
     put(spool.root, ".lease", "3 other 77 unlocked 1\n");
-    assert_int_equal(lease_look(&spool, 3), 1);
+    assert_int_equal(lease_check_epoch(&spool, 3), 1);
     forget(spool.root);
     assert_int_equal(unlinkat(spool.root, ".lease", 0), 0);
-    assert_int_equal(lease_look(&spool, 3), 0);
+    assert_int_equal(lease_check_epoch(&spool, 3), 0);
     put(spool.root, ".lease", "3 other 77 unlocked 1\n");
     lease_open(&lease, &spool, TAKEOVER);
     assert_int_equal(take(&lease), 0);
@@ -368,7 +368,7 @@ static void a_lease_that_cannot_be_read_is_not_none(void **state)
     lease_open(&lease, &spool, TAKEOVER);
     failing = EIO;
     assert_int_equal(take(&lease), -1);
-    assert_int_equal(lease_look(&spool, 7), -1);
+    assert_int_equal(lease_check_epoch(&spool, 7), -1);
     failing = 0;
     assert_int_equal(take(&lease), 0);
     assert_int_equal(fstatat(spool.root, ".epoch-1", &status, 0), -1);

@@ -84,31 +84,31 @@ static void a_silent_stage_is_told_on(void **state)
     assert_non_null(watchdog);
     struct heart *submit = watchdog_heart(watchdog, 0), *track = watchdog_heart(watchdog, 1);
     assert_true(submit->interval > 0 && submit->interval <= 1000);
-    watchdog_look(watchdog, names);
+    watchdog_check(watchdog, names);
     hears(descriptor, "WATCHDOG=1");
-    watchdog_look(watchdog, names); /* too soon for another */
+    watchdog_check(watchdog, names); /* too soon for another */
     hears(descriptor, "(nothing)");
     now += 1500;
-    heartbeat_give(track);
+    heartbeat_set(track);
     assert_int_equal(heartbeat_nap(50), 50);
     assert_int_equal(heartbeat_nap(60000), track->interval);
-    watchdog_look(watchdog, names);
+    watchdog_check(watchdog, names);
     hears(descriptor, "WATCHDOG=1");
     now += 1500;
     heartbeat(); /* of track only: submit is silent for 3 s of 2 */
-    watchdog_look(watchdog, names);
+    watchdog_check(watchdog, names);
     hears(descriptor, "(nothing)");
-    heartbeat_give(submit);
+    heartbeat_set(submit);
     heartbeat();
-    watchdog_look(watchdog, names);
+    watchdog_check(watchdog, names);
     hears(descriptor, "WATCHDOG=1");
     /* One that has ended is waited for by others. */
     now += 3000;
     heartbeat();
     watchdog_rest(watchdog, 1);
-    watchdog_look(watchdog, names);
+    watchdog_check(watchdog, names);
     hears(descriptor, "WATCHDOG=1");
-    heartbeat_give(NULL);
+    heartbeat_set(NULL);
     clock_replace(NULL, NULL);
     watchdog_free(watchdog);
     close(descriptor);

@@ -88,7 +88,7 @@ static void a_process_learns_from_the_other_that_numbers_began_again(void **stat
     int directory = open(fake.directory, O_RDONLY | O_DIRECTORY);
     struct slurm first = {.directory = directory}, second = {.directory = directory};
     (void)state;
-    slurm_numbers_see(&first, 5000);
+    slurm_numbers_note(&first, 5000);
     slurm_numbers_keep(&first);
     assert_int_equal(slurm_numbers_mark(&second), 5000);
     /* Answers come in any order. */
@@ -96,21 +96,21 @@ static void a_process_learns_from_the_other_that_numbers_began_again(void **stat
     assert_true(slurm_numbers_take(&first, 5000, 11));
     slurm_numbers_keep(&first);
     assert_int_equal(slurm_numbers_mark(&first), 12);
-    slurm_numbers_see(&second, 13); /* which it does not believe yet */
+    slurm_numbers_note(&second, 13); /* which it does not believe yet */
     slurm_numbers_keep(&second);
     assert_int_equal(slurm_numbers_mark(&first), 12);
-    slurm_numbers_see(&second, 13);
+    slurm_numbers_note(&second, 13);
     slurm_numbers_keep(&second);
     assert_int_equal(slurm_numbers_mark(&first), 13);
     assert_false(slurm_numbers_take(&first, 13, 13));
     /* An old job that is still there does not turn the mark back. */
-    slurm_numbers_see(&first, 9000);
-    slurm_numbers_see(&first, 13);
+    slurm_numbers_note(&first, 9000);
+    slurm_numbers_note(&first, 13);
     slurm_numbers_keep(&first);
     assert_int_equal(slurm_numbers_mark(&second), 9000);
     /* One that knows less does not write less down. */
     struct slurm third = {.directory = directory};
-    slurm_numbers_see(&third, 20);
+    slurm_numbers_note(&third, 20);
     slurm_numbers_keep(&third);
     assert_int_equal(slurm_numbers_mark(&second), 9000);
     close(directory);

@@ -62,12 +62,12 @@ static void the_next_attempt_runs_only_that(void **state)
     assert_int_equal(job->tasks[0].count, 10);
     record.array_left = TEXT("3,7");
     const struct sweep_choice by_itself = {0};
-    assert_true(sweep_go_on(arena, &record, &by_itself));
+    assert_true(sweep_continue(arena, &record, &by_itself));
     assert_int_equal(record.array_left.length, 0);
     /* Repeated after a crash, and to render the job again, it is the same. */
     for (int i = 0; i < 2; i++) {
         job = good(ARRAY "0-9%4\n");
-        assert_true(sweep_go_on(arena, &record, &by_itself));
+        assert_true(sweep_continue(arena, &record, &by_itself));
         sweep_select(arena, &record, job);
         assert_true(text_is(record.array, "3,7"));
         assert_int_equal(job->array.count, 2);
@@ -92,7 +92,7 @@ static void goes_on(struct job_record *record, struct sweep_choice choice, const
                     const char *aside)
 {
     for (int i = 0; i < 2; i++) {
-        assert_true(sweep_go_on(arena, record, &choice));
+        assert_true(sweep_continue(arena, record, &choice));
         assert_true(text_is(record->array, array));
         assert_true(text_is(record->array_aside, aside));
         assert_int_equal(record->array_left.length + record->array_killed.length, 0);
@@ -118,7 +118,7 @@ static void what_was_killed_runs_again_only_by_hand(void **state)
     goes_on(&record, (struct sweep_choice){.by_hand = true, .only = TEXT("8,3,2")}, "3,8", "5");
     /* All that would run was killed. */
     record = failed;
-    assert_false(sweep_go_on(arena, &record, &(struct sweep_choice){.killed = TEXT("5-8")}));
+    assert_false(sweep_continue(arena, &record, &(struct sweep_choice){.killed = TEXT("5-8")}));
     assert_true(text_is(record.array, "0-9"));
     /* What is set aside stays so, and is left when the attempt fails. */
     record = (struct job_record){.array = TEXT("5,7"), .array_aside = TEXT("3")};
@@ -168,12 +168,12 @@ static void what_is_held_is_left_out_until_it_is_released(void **state)
     assert_true(sweep_is_outdated(arena, &record, TEXT("3")));
     /* Before its first attempt, and again as after a crash. */
     const struct sweep_choice choice = {.held = TEXT("3,5"), .killed = TEXT("0")};
-    assert_true(sweep_go_on(arena, &record, &choice));
+    assert_true(sweep_continue(arena, &record, &choice));
     for (int i = 0; i < 2; i++) {
         assert_true(text_is(record.array, "1,2,4"));
         assert_true(text_is(record.array_held, "3,5"));
         assert_true(text_is(record.array_aside, "0"));
-        assert_true(sweep_go_on(arena, &record, &(struct sweep_choice){.held = TEXT("3,5")}));
+        assert_true(sweep_continue(arena, &record, &(struct sweep_choice){.held = TEXT("3,5")}));
     }
     assert_false(sweep_is_outdated(arena, &record, TEXT("3,5")));
     assert_true(sweep_is_outdated(arena, &record, TEXT("3")));
@@ -193,21 +193,21 @@ static void what_is_held_is_left_out_until_it_is_released(void **state)
         out.data, "1 of 3 tasks failed, that of the index 2, and 1 was not run again, that of "
                   "the index 0, and 2 are held, those of the indexes 3,5");
     buffer_free(&out);
-    assert_true(sweep_go_on(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
+    assert_true(sweep_continue(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
     assert_true(text_is(record.array, "2,3"));
     assert_true(text_is(record.array_held, "5"));
     assert_true(text_is(record.array_aside, "0"));
     /* By hand: all but what is held. */
     struct job_record by_hand = record;
-    assert_true(
-        sweep_go_on(arena, &by_hand, &(struct sweep_choice){.by_hand = true, .held = TEXT("5")}));
+    assert_true(sweep_continue(arena, &by_hand,
+                               &(struct sweep_choice){.by_hand = true, .held = TEXT("5")}));
     assert_true(text_is(by_hand.array, "0,2,3"));
     assert_true(text_is(by_hand.array_held, "5"));
     /* Nothing else is left: it waits, and does not count as killed. */
     record =
         (struct job_record){.array = TEXT("2-3"), .array_left = TEXT("5"), .array_held = TEXT("5")};
     assert_true(sweep_lacks_held(&record));
-    assert_false(sweep_go_on(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
+    assert_false(sweep_continue(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
     assert_true(sweep_waits(arena, &record, &(struct sweep_choice){.held = TEXT("5")}));
     assert_false(sweep_waits(arena, &record,
                              &(struct sweep_choice){.held = TEXT("5"), .killed = TEXT("5")}));

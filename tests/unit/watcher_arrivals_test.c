@@ -386,14 +386,14 @@ static void what_is_never_taken_is_named_once(void **state)
     put(scratch.directory, ".refused-1", sample);
     put(scratch.directory, "job.yaml", sample);
     int64_t limit = clock_elapsed() + PATIENCE;
-    int named = leftovers_look(leftovers, scratch.directory, clock_elapsed());
+    int named = leftovers_check(leftovers, scratch.directory, clock_elapsed());
     while (named < 2 && clock_elapsed() < limit) {
         usleep(10000);
-        named += leftovers_look(leftovers, scratch.directory, clock_elapsed());
+        named += leftovers_check(leftovers, scratch.directory, clock_elapsed());
     }
     assert_int_equal(named, 2);
     usleep(100000);
-    assert_int_equal(leftovers_look(leftovers, scratch.directory, clock_elapsed() + 1000), 0);
+    assert_int_equal(leftovers_check(leftovers, scratch.directory, clock_elapsed() + 1000), 0);
     leftovers_free(leftovers);
 }
 

@@ -13,8 +13,8 @@ enum { ROLE_MAX = 15, FIELDS_MAX = 32 };
 
 /* Set the sentence "manifest.yaml:LINE:COLUMN: PATH: ..."; -1. */
 static int __attribute__((format(printf, 5, 6)))
-refuse(struct manifest_reading *reading, const struct value_path *place, uint32_t line,
-       uint32_t column, const char *format, ...)
+refuse_field(struct manifest_reading *reading, const struct value_path *place, uint32_t line,
+             uint32_t column, const char *format, ...)
 {
     struct buffer sentence = {0};
     va_list arguments;
@@ -34,7 +34,8 @@ int manifest_fields_expected(struct manifest_reading *reading, const struct valu
 {
     struct buffer found = {0};
     value_path_add_found(&found, value);
-    refuse(reading, place, value->line, value->column, "found %s, expected %s", found.data, what);
+    refuse_field(reading, place, value->line, value->column, "found %s, expected %s", found.data,
+                 what);
     buffer_free(&found);
     return -1;
 }
@@ -53,11 +54,11 @@ static int unknown_field(struct manifest_reading *reading, const struct value_pa
         buffer_printf(&list, "%s%s", i ? ", " : "", names[i]);
     const char *nearest = nearest_word(member->key, names);
     if (nearest)
-        refuse(reading, &inner, member->line, member->column, "unknown field; did you mean %s?",
-               nearest);
+        refuse_field(reading, &inner, member->line, member->column,
+                     "unknown field; did you mean %s?", nearest);
     else
-        refuse(reading, &inner, member->line, member->column, "unknown field, expected one of %s",
-               list.data);
+        refuse_field(reading, &inner, member->line, member->column,
+                     "unknown field, expected one of %s", list.data);
     buffer_free(&list);
     return -1;
 }
@@ -82,7 +83,7 @@ int manifest_fields_read(struct manifest_reading *reading, const struct value_pa
     for (const struct manifest_field *field = fields; field->name; field++) {
         struct value_path inner = {.above = place, .name = text_of(field->name)};
         if (field->required && !value_get(value, field->name))
-            return refuse(reading, &inner, value->line, value->column, "missing");
+            return refuse_field(reading, &inner, value->line, value->column, "missing");
     }
     return 0;
 }

@@ -249,8 +249,8 @@ static void add_problem(struct buffer *out, const struct value_path *place, uint
 }
 
 static void __attribute__((format(printf, 5, 6)))
-problem(struct schema_problems *problems, const struct value_path *place, uint32_t line,
-        uint32_t column, const char *format, ...)
+add_sentence(struct schema_problems *problems, const struct value_path *place, uint32_t line,
+             uint32_t column, const char *format, ...)
 {
     if (problems->count++ >= SCHEMA_PROBLEMS_SHOWN)
         return;
@@ -277,8 +277,8 @@ static void add_expected(struct schema_problems *problems, const struct value_pa
 {
     struct buffer found = {0};
     value_path_add_found(&found, value);
-    problem(problems, place, value->line, value->column, "found %s, expected %s%s", found.data,
-            what, value->kind == VALUE_NULL ? "; leave the field out" : "");
+    add_sentence(problems, place, value->line, value->column, "found %s, expected %s%s", found.data,
+                 what, value->kind == VALUE_NULL ? "; leave the field out" : "");
     buffer_free(&found);
 }
 
@@ -315,7 +315,7 @@ static void unknown_field(struct schema_problems *problems, const struct value_p
     struct nearest_hint hint;
     nearest_hint(&hint, member->key, names);
     if (hint.text[0] || !is_field_name(member->key) || may_give_rights(type, member->key))
-        problem(problems, place, member->line, member->column, "unknown field%s", hint.text);
+        add_sentence(problems, place, member->line, member->column, "unknown field%s", hint.text);
     else
         newer_field(problems, place, member,
                     "unknown field; Kubernetes " KUBERNETES_SCHEMA_VERSION
@@ -500,7 +500,7 @@ static void check_object(const struct schema_type *type, const struct value *val
         return;
     }
     if (depth_of(place) > DEEPEST) {
-        problem(problems, place, value->line, value->column, "too deep");
+        add_sentence(problems, place, value->line, value->column, "too deep");
         return;
     }
     for (size_t i = 0; i < value->object.count; i++) {
@@ -516,7 +516,7 @@ static void check_object(const struct schema_type *type, const struct value *val
         const struct schema_field *field = &type->fields[i];
         struct value_path inner = {.above = place, .name = field->name};
         if (field->required && !value_member(value, field->name))
-            problem(problems, &inner, value->line, value->column, "missing");
+            add_sentence(problems, &inner, value->line, value->column, "missing");
     }
 }
 

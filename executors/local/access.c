@@ -126,7 +126,7 @@ static void look_for_home(int pipe, uid_t uid)
     free(resolved);
 }
 
-static _Noreturn void look(const struct access_check *check, int pipe)
+static _Noreturn void check_access(const struct access_check *check, int pipe)
 {
     signal(SIGPIPE, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
@@ -193,7 +193,7 @@ static void start_child(struct child *child, struct access_check *check)
     }
     child->process = fork();
     if (child->process == 0)
-        look(check, ends[1]);
+        check_access(check, ends[1]);
     if (child->process < 0) {
         error_errno(&check->error, "the paths of user %u could not be looked at", check->uid);
         close(ends[0]);

@@ -68,7 +68,8 @@ static void write_notice(int pipe, int kind, int number)
 }
 
 /* In the new process: become the program, or tell why not. */
-static _Noreturn void become(const struct process_start *start, char **environment, int pipe)
+static _Noreturn void become_program(const struct process_start *start, char **environment,
+                                     int pipe)
 {
     reset_signals();
     umask(022);
@@ -93,7 +94,7 @@ static _Noreturn void hand_over(const struct process_start *start, char **enviro
     setsid();
     pid_t process = fork();
     if (process == 0)
-        become(start, environment, pipe);
+        become_program(start, environment, pipe);
     if (process > 0)
         write_notice(pipe, NOTICE_PROCESS, process);
     else

@@ -10,8 +10,8 @@
 #include "base/text.h"
 
 /* Cut the next whole line off the front of `rest` and append what the program printed to `out`.
- * False, with `rest` as it was, when no whole line is left.  A line of another format is taken as
- * it is. */
+ * False, with `rest` as it was, when no whole line is left.  A line in another format is copied
+ * unchanged. */
 bool conmon_log_next(struct text *rest, struct buffer *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* executors/local/exit_reason.h - why a task ended
  *
- * podman knows an exit code.  Why it is what it is follows from the labels (a time limit), from the
- * kernel's log (memory), and from what the container's first process said (a command that could not
- * be started).  The words are those of task_state in executor.h.
+ * podman knows only an exit code.  Its reason follows from the labels (a time limit), from the
+ * kernel's log (memory), and from what the container's first process printed (a command that could
+ * not be started).  The reasons are those of task_state in executor.h.
  */
 #ifndef EXECUTORS_LOCAL_EXIT_REASON_H
 #define EXECUTORS_LOCAL_EXIT_REASON_H

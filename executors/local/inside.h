@@ -1,11 +1,11 @@
 /* executors/local/inside.h - the local executor: podman on this machine; its inside
  *
- * Only the executor's own files include this; the way in is executor.h.
+ * Only the executor's own files include this; others use executor.h.
  *
  * A task is a container named <id>-a<attempt>-<role>-<index>; a job of several tasks that share a
- * network of their own has a pod named <id>-a<attempt>.  Names are the token: an object that is
- * there already is ours when its labels say so, with the SHA-256 of the same manifest.  Each label
- * starts with "dlspool.":
+ * private network has a pod named <id>-a<attempt>. Names serve as the token: an existing object
+ * belongs to the job when its labels say so and contain the SHA-256 of the same manifest.  Each
+ * label starts with "dlspool.":
  *
  *   spool, job, attempt, role, index    whose it is
  *   tasks                               how many the job has
@@ -25,7 +25,7 @@
  * finishes when it is made again.
  *
  * Known weaknesses: two spools that use the same machine through different storage directories do
- * not see one another's containers, and together may give away more than there is; see also
+ * not see each other's containers, and together may allocate more than the machine has; see also
  * access.h.
  */
 #ifndef EXECUTORS_LOCAL_INSIDE_H
@@ -59,7 +59,7 @@ struct local {
     int directory; /* descriptor of storage */
     struct podman *podman;
     struct podman_service *service; /* NULL: the settings name a socket */
-    bool has_init;                  /* catatonit is there to be each container's first process */
+    bool has_init; /* catatonit is installed, to be each container's first process */
     struct log_position *positions;
     size_t position_count, position_buffer;
     struct refusal *refusals;
@@ -71,37 +71,38 @@ struct local {
     size_t image_count;
 };
 
-/* How a job's pod and the directory of its files are called: <id>-a<attempt>. */
+/* The name of a job's pod and of the directory of its files: <id>-a<attempt>. */
 void local_job_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt);
 /* The pod's own container, which holds the network: <id>-a<attempt>-infra. */
 void local_infra_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt);
 void local_task_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt,
                      struct text role, int index);
 
-/* Return once podman answers; -1 and a sentence when it does not. */
+/* Wait until podman answers; -1 and a sentence when it does not. */
 int local_ensure(struct local *local, struct error *error);
 
 /* ---- labels.c ---- */
 
 const char *local_label(const struct podman_container *container, const char *name); /* or "" */
 int64_t local_label_number(const struct podman_container *container, const char *name);
-/* Whether the labels that make a container a job's task (job, attempt, role, index) are of the form
- * in which we write them: identifiers, and numbers within an int.  Others are none of ours. */
+/* Whether the labels that make a container a job's task (job, attempt, role, index) have the form
+ * in which dlspool writes them: identifiers, and numbers within an int.  Containers with others are
+ * not dlspool's. */
 bool local_is_task(const struct podman_container *container);
-/* Whether the container is one of the job's tasks; a pod's own container is none. */
+/* Whether the container is one of the job's tasks; a pod's own container is not. */
 bool local_is_of_job(const struct local *local, const struct podman_container *container,
                      const char *id, int attempt);
 struct demand local_label_demand(const struct podman_container *container);
 
 /* ---- specification.c ---- */
 
-/* What a container or pod is created from. */
+/* The input for creating a container or pod. */
 struct specification {
     const struct local *local;
     const struct submission *submission;
     const struct local_manifest *manifest;
     const char *manifest_hash;
-    struct text groups;            /* the user's, numbers with spaces between */
+    struct text groups;            /* the user's groups, numbers separated by spaces */
     struct text home, home_source; /* their home directory, and the same without links; may be
                                            empty */
     int at_once; /* tasks that run at once at most, where they take turns; else 0 */
@@ -138,12 +139,12 @@ void local_signal(struct executor *executor, struct job_call **batch, size_t cou
 /* Containers of this spool's jobs, or of all spools'; -1 and a sentence. */
 int local_list(struct local *local, struct arena *arena, bool all_spools,
                struct podman_container **containers, size_t *count, struct error *error);
-/* What is left of the machine, given these containers. */
+/* What these containers leave free of the machine. */
 void local_available(const struct local *local, struct arena *arena,
                      struct free_resources *available, const struct podman_container *containers,
                      size_t count);
-/* Take what living containers count for; those that wait for their turn count for
- * nothing but their devices. */
+/* Subtract what living containers count for; those that wait for their turn count only for their
+ * devices. */
 void local_count(const struct local *local, struct free_resources *available,
                  const struct podman_container *containers, size_t count);
 /* Remove a job's containers and pod, whatever state they are in; and with its files. */
@@ -152,27 +153,27 @@ int local_remove_objects(struct local *local, const char *id, int attempt, struc
 
 /* ---- usage.c ---- */
 
-/* Thousandths of a CPU that the container may use now; as its label says while it does not
- * run, or where the kernel does not tell. */
+/* Thousandths of a CPU that the container may use now; the value of its label while it does not
+ * run, or where the kernel does not say. */
 int64_t local_cpus_now(const struct local *local, const struct podman_container *container);
-/* The same, but -1 where the kernel does not tell, and 0 where it sets no limit. */
+/* The same, but -1 where the kernel does not say, and 0 where it sets no limit. */
 int64_t local_cpus_limit(const struct local *local, const struct podman_container *container);
-/* Milliseconds of CPU time that the task's container has used; of one that has ended, when it
- * was asked for last; -1: not known. */
+/* Milliseconds of CPU time that the task's container has used; after it has ended, the value of the
+ * last query; -1: unknown. */
 int64_t local_cpu_time(struct local *local, const struct podman_container *container);
-/* Forget what the job's tasks have used; all of it at the end. */
+/* Forget what the job's tasks have used; at the end, that of all jobs. */
 void local_forget_usage(struct local *local, const char *id, int attempt);
 void local_free_usage(struct local *local);
 
 /* ---- images.c ---- */
 
-/* What the task's container runs in: "host", the digest of its image, or "" when that cannot be told
- * just now. */
+/* The image in which the task's container runs: "host", its digest, or "" when that is unknown at
+ * the moment. */
 void local_image_ran(struct local *local, const struct podman_container *container,
                      char ran[static IMAGE_RAN_SIZE]);
 void local_free_images(struct local *local);
 
-/* Forget what is known of the job's logs; all of it at the end. */
+/* Forget what is known of the job's logs; at the end, of those of all jobs. */
 void local_forget_logs(struct local *local, const char *id, int attempt);
 void local_free_logs(struct local *local);
 

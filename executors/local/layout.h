@@ -2,7 +2,7 @@
  *
  * The part of a submission that needs no change at podman: reading the manifest, recognising what
  * an earlier try has made, counting, looking at the user's paths, writing files.  A layout whose
- * outcome is decided takes no further part.  Plans live in the batch's arena.
+ * outcome is decided takes no further part.  Layouts live in the batch's arena.
  */
 #ifndef EXECUTORS_LOCAL_LAYOUT_H
 #define EXECUTORS_LOCAL_LAYOUT_H
@@ -17,7 +17,7 @@ struct layout_task {
     const struct local_task *task;
     char name[LOCAL_NAME_SIZE];
     enum progress progress;
-    bool pulled;               /* the image was asked for once */
+    bool pulled;               /* its image was requested once */
     struct text gpus;          /* devices assigned to it */
     struct text *sources;      /* resolved paths of its mounts */
     struct access_path *paths; /* within the layout's */
@@ -31,11 +31,11 @@ struct layout {
     struct layout_task *tasks;
     struct access_check access;
     bool decided;
-    bool made;     /* something of it is, or may be, at podman */
-    bool started;  /* podman was asked to start a task of it */
-    bool refused;  /* ... by an earlier try, and it was refused then */
-    size_t starts; /* of its tasks, how many are started first: all of them, or, where
-                                   they take turns, those for which there is room */
+    bool made;    /* part of it exists, or may exist, at podman */
+    bool started; /* podman was asked to start a task of it */
+    bool refused; /* ... by an earlier try, and it was refused then */
+    /* how many of its tasks are started first: all, or, when they take turns, those that fit */
+    size_t starts;
     struct buffer note;
 };
 
@@ -44,13 +44,13 @@ struct batch {
     struct arena *arena;
     struct layout *layouts;
     size_t count;
-    bool silent; /* podman did not answer a request that was made on its own */
+    bool silent; /* podman did not answer a request that was sent separately */
 };
 
 void layout_decide(struct layout *layout, enum submit_outcome outcome);
 void layout_refuse(struct layout *layout, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Who can fix what it was refused for, and how ("" when nothing better is known). */
+/* Who can fix the cause of the refusal, and how ("" when nothing better is known). */
 void layout_mender(struct layout *layout, enum submit_mender mender, const char *remedy);
 void layout_note(struct layout *layout, const char *sentence); /* for the job's log */
 
@@ -60,11 +60,11 @@ void layout_read(struct batch *batch, struct layout *layout, struct submission *
 /* Whether a container or pod with these labels was made for the layout's submission. */
 bool layout_has_made(const struct layout *layout, const struct podman_container *container);
 
-/* Take a container of the task's name for the task's, or refuse the job because it is not. */
+/* Accept an existing container of the task's name as the task's, or refuse the job if it is not. */
 void layout_adopt(struct layout *layout, struct layout_task *task,
                   const struct podman_container *container, struct arena *arena);
 
-/* The steps, for all undecided layouts of a batch.  `containers` are all there are of dlspool. */
+/* The steps, for all undecided layouts of a batch.  `containers` are all of dlspool's. */
 void layout_match_containers(struct batch *batch, struct podman_container *containers,
                              size_t count);
 void layout_take_resources(struct batch *batch, const struct podman_container *containers,

@@ -1,11 +1,11 @@
 /* executors/local/podman.h - podman's REST interface, as typed calls
  *
  * The interface is libpod's, version 4.0.0 as podman 4 serves it, over a unix socket.  A call is
- * prepared by one of the podman_call_... functions, run with others in a batch by podman_run(),
- * and freed by podman_call_free().  Names of containers and pods are those that dlspool gives
- * (DNS labels), so they need no escaping.
+ * prepared by one of the podman_call_... functions, run with others in a batch by podman_run(), and
+ * freed by podman_call_free(). dlspool gives containers and pods names that are DNS labels, so they
+ * need no escaping.
  *
- * podman tells most failures by status 500 and a text; podman_outcome is what can be made of both.
+ * podman reports most failures by status 500 and a text; podman_outcome is derived from both.
  */
 #ifndef EXECUTORS_LOCAL_PODMAN_H
 #define EXECUTORS_LOCAL_PODMAN_H
@@ -17,10 +17,10 @@
 
 enum podman_outcome {
     PODMAN_DONE,    /* it is so now */
-    PODMAN_ALREADY, /* it was so before: name taken, running, ended */
+    PODMAN_ALREADY, /* it was already so: name taken, running, ended */
     PODMAN_MISSING, /* no such container, pod or image */
-    PODMAN_REFUSED, /* podman or the OCI runtime does not want it */
-    PODMAN_TROUBLE, /* no space, no memory, too many files ...: passes, or is fixed */
+    PODMAN_REFUSED, /* podman or the OCI runtime refuses it */
+    PODMAN_TROUBLE, /* no space, no memory, too many files ...: temporary */
     PODMAN_DOWN,    /* no connection: nothing was sent */
     PODMAN_UNKNOWN  /* sent, and no answer */
 };
@@ -41,19 +41,18 @@ enum podman_state {
     PODMAN_STATE_CREATED, /* not started; also after a restart of the machine */
     PODMAN_STATE_RUNNING, /* or paused, or about to stop */
     PODMAN_STATE_ENDED,
-    PODMAN_STATE_GONE /* was listed, and was removed since */
+    PODMAN_STATE_GONE /* was listed, but has been removed since */
 };
 
 struct podman_container {
     struct text id, name;
     struct text image; /* its image's id, of a container from a list; empty: it has none */
     enum podman_state state;
-    int exit_code;          /* when ended; -1: podman ended it at its time limit, or does not
-                                   know */
+    int exit_code; /* when ended; -1: podman killed it at its time limit, or does not know */
     int64_t started, ended; /* times of day, 0 when not (yet); whole seconds from a list */
-    pid_t process;          /* its first one, while it runs; else 0 */
+    pid_t process;          /* its first process, while it runs; else 0 */
     bool infra;             /* a pod's own container */
-    bool out_of_memory;     /* podman says so; it is often wrong: see kernel_log.h */
+    bool out_of_memory;     /* as podman reports it, often wrongly: see kernel_log.h */
     const struct value *labels;
 };
 
@@ -68,11 +67,11 @@ void podman_call_create_pod(struct podman_call *call, const struct value *specif
 void podman_call_create(struct podman_call *call, const struct value *specification);
 void podman_call_start(struct podman_call *call, const char *container);
 void podman_call_kill(struct podman_call *call, const char *container, const char *signal);
-/* Removing what runs kills it. */
+/* Removing a running container kills it. */
 void podman_call_remove(struct podman_call *call, const char *container);
 void podman_call_remove_pod(struct podman_call *call, const char *pod);
 void podman_call_inspect(struct podman_call *call, const char *container);
-/* Another limit of CPUs (thousandths) for a container that runs; podman 4.3 and later. */
+/* Change the CPU limit (thousandths) of a running container; podman 4.3 and later. */
 void podman_call_update(struct podman_call *call, const char *container, int64_t cpus);
 void podman_call_inspect_pod(struct podman_call *call, const char *pod);
 void podman_call_image(struct podman_call *call, struct text image); /* is it there? */
@@ -82,12 +81,12 @@ void podman_call_free(struct podman_call *call);
 
 void podman_run(struct podman *podman, struct podman_call *calls, size_t count);
 
-/* All containers, in every state, that bear a label: `label` is "name" or "name=value".  An array
+/* All containers, in every state, that have a label: `label` is "name" or "name=value".  An array
  * in the arena; -1 and a sentence on failure. */
 int podman_list(struct podman *podman, struct arena *arena, const char *label,
                 struct podman_container **containers, size_t *count, struct error *error);
 
-/* Read the answer to podman_call_inspect().  -1 and a sentence when it is not one. */
+/* Parse the answer to podman_call_inspect().  -1 and a sentence when it is invalid. */
 int podman_read_inspection(const struct podman_call *call, struct arena *arena,
                            struct podman_container *container, struct error *error);
 

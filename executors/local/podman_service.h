@@ -1,13 +1,14 @@
-/* executors/local/podman_service.h - a `podman system service` of our own
+/* executors/local/podman_service.h - runs dlspool's own `podman system service`
  *
  * Where the settings name no socket, dlspool keeps podman's whole state (images, containers, run
  * files, settings, socket) in one directory of its own, mode 0700, and starts the REST service on
- * it when nobody answers at the socket.  Several processes may do so at the same time: the lock
- * on service.lock lets exactly one start it, and the others use it.
+ * it when nothing answers at the socket.  Several processes may do so at the same time: the lock on
+ * service.lock lets exactly one start it, and the others use it.
  *
- * The service is in a session of its own and nobody's child, so it outlives the process that
- * started it, and the containers outlive the service (each has a conmon).  podman_service_stop()
- * ends it; whoever needs it next starts it again.  One that hangs is killed and replaced.
+ * The service runs in its own session and is nobody's child, so it outlives the process that
+ * started it, and the containers outlive the service (each has a conmon). podman_service_stop()
+ * ends it; the next process that needs it starts it again.  A service that hangs is killed and
+ * replaced.
  *
  * What is in the directory: storage.conf, containers.conf (written afresh at each start, from what
  * this machine allows), root/, run/, tmp/ (podman's own), podman.sock, service.lock, service.pid
@@ -35,8 +36,8 @@ const char *podman_service_socket(const struct podman_service *service);
  * root where fuse-overlayfs is installed. */
 bool podman_service_has_overlay(const struct podman_service *service);
 
-/* Return once the service answers, starting or replacing it where needed.  `podman` is a client
- * of its socket.  Returns within some 45 seconds; -1 and a sentence when it does not answer. */
+/* Wait until the service answers, starting or replacing it if needed.  `podman` is a client of its
+ * socket.  Returns within some 45 seconds; -1 and a sentence when it does not answer. */
 int podman_service_ensure(struct podman_service *service, struct podman *podman,
                           struct error *error);
 

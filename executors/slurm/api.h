@@ -1,15 +1,15 @@
 /* executors/slurm/api.h - requests to slurmrestd, and what its answers mean
  *
  * slurmrestd serves several versions of its interface side by side, each under a path of its own,
- * /slurm/v0.0.N/ and /slurmdb/v0.0.N/; its OpenAPI document says which.  Requests go over HTTP/1.1,
- * up to `in_flight` at a time, on connections that are kept.
+ * /slurm/v0.0.N/ and /slurmdb/v0.0.N/; its OpenAPI document says which.  Requests use HTTP/1.1, up
+ * to `in_flight` at a time, on persistent connections.
  *
- * slurmrestd tells little by its HTTP status: an answer of 200 may hold errors, and 500 is a
- * refusal as well as an outage.  What counts are the numbers in `errors` (slurm/slurm_errno.h of
- * Slurm).  How it answers was seen on 22.05.8.
+ * slurmrestd's HTTP status says little: an answer of 200 may contain errors, and 500 can be a
+ * refusal or an outage.  What counts are the numbers in `errors` (slurm/slurm_errno.h of Slurm).
+ * This was observed on 22.05.8.
  *
- * A request that finds its kept connection closed is sent again, so that a job may be handed in
- * twice: jobs are handed in held, and found by their comment.
+ * A request whose persistent connection turns out to be closed is sent again, so a job may be
+ * submitted twice: therefore jobs are submitted held, and found by their comment.
  *
  * Not for use by two threads at once.
  */
@@ -20,15 +20,16 @@
 #include "executors/slurm/version.h"
 
 enum slurm_outcome {
-    SLURM_DONE,        /* 2xx without errors */
-    SLURM_UNCHANGED,   /* 304: nothing has changed since update_time */
-    SLURM_REFUSED,     /* slurmctld, or slurmrestd itself, said no: `code` says why.  The answer
-                          may tell of a job that is there all the same */
-    SLURM_UNAVAILABLE, /* certainly not done; later */
-    SLURM_UNKNOWN      /* sent, and no answer that tells: perhaps done */
+    SLURM_DONE,      /* 2xx without errors */
+    SLURM_UNCHANGED, /* 304: nothing has changed since update_time */
+    /* slurmctld, or slurmrestd itself, refused: `code` says why.  The answer may still name a job
+     * that exists */
+    SLURM_REFUSED,
+    SLURM_UNAVAILABLE, /* certainly not done; try later */
+    SLURM_UNKNOWN      /* sent, but without a conclusive answer: perhaps done */
 };
 
-/* Numbers of errors that we look at. */
+/* The error numbers that dlspool handles. */
 enum {
     SLURM_CODE_JOB_HELD = 2042,
     SLURM_CODE_INVALID_JOB_ID = 2017,
@@ -43,12 +44,12 @@ struct slurm_call {
     const char *method; /* GET POST DELETE */
     struct text path;   /* from "/" on, escaped, with its query; ends with NUL */
     struct text body;   /* JSON; data NULL: none */
-    const char *user;   /* the user it is done for; NULL or "": nobody in particular */
+    const char *user;   /* the user for whom it is done; NULL or "": no particular user */
     bool raw;           /* leave a 2xx answer in `response`, unread */
     /* filled in: */
     enum slurm_outcome outcome;
     int status;             /* of HTTP; 0 without an answer */
-    bool no_token;          /* UNAVAILABLE, because there is no good token for the user */
+    bool no_token;          /* UNAVAILABLE, because there is no valid token for the user */
     int code;               /* of the first error with a number; 0: none */
     struct value *answer;   /* the body, in the arena; NULL when raw or none */
     struct buffer response; /* when raw; slurm_api_call_free() */
@@ -59,7 +60,7 @@ void slurm_api_call_free(struct slurm_call *call); /* `response`; not the call i
 
 struct slurm_connection;
 
-/* Asks nobody.  The settings must outlive it.  NULL and a sentence on failure. */
+/* Sends no request.  The settings must outlive it.  NULL and a sentence on failure. */
 struct slurm_connection *slurm_api_connect(const struct slurm_settings *settings,
                                            struct error *error);
 void slurm_api_disconnect(struct slurm_connection *connection); /* NULL is fine */
@@ -69,15 +70,16 @@ void slurm_api_run(struct slurm_connection *connection, struct arena *arena,
 
 /* ---- versions ---- */
 
-/* Which version to use: asked for once.  NULL and a sentence; *outcome says what to do about it. */
+/* The version to use, determined once.  NULL and a sentence on failure; *outcome says what to do
+ * about it. */
 const struct slurm_version *slurm_api_version(struct slurm_connection *connection,
                                               enum slurm_outcome *outcome, struct error *error);
 
 /* ---- for sentences ---- */
 
 const char *slurm_api_server(const struct slurm_connection *connection); /* the address as set */
-bool slurm_api_is_local(const struct slurm_connection *connection);      /* no tokens: slurmrestd's
-                                                                          own user does all */
+bool slurm_api_is_local(const struct slurm_connection
+                            *connection); /* no tokens: slurmrestd's own user does everything */
 bool slurm_api_differs_by_user(
     const struct slurm_connection *connection); /* a token for each user */
 

@@ -1,29 +1,30 @@
-/* executors/slurm/assess.h - how a job fares, by its records and its files
+/* executors/slurm/assess.h - determines a job's state from its records and its files
  *
- * Asks nobody.  What tasks ended with is what their files say; what Slurm says counts where they
- * say nothing, and for why they could not.
+ * Sends no request.  The tasks' files say how they ended; Slurm's report counts when the files say
+ * nothing, and explains why they do not.
  */
 #ifndef EXECUTORS_SLURM_ASSESS_H
 #define EXECUTORS_SLURM_ASSESS_H
 
 #include "executors/slurm/jobs.h"
 
-/* What must be done at Slurm about a job, besides reporting its state. */
+/* What must be done about a job at Slurm, besides reporting its state. */
 struct slurm_need {
-    const struct slurm_record *release; /* it is held, and was not let go: let it go; or NULL */
-    const struct slurm_record **end;    /* there twice: end these */
+    /* the record to release, since it is held and was not released; or NULL */
+    const struct slurm_record *release;
+    const struct slurm_record **end; /* duplicates of the job: cancel these */
     size_t end_count;
-    bool decide; /* write down what `poll` says: it is final */
+    bool decide; /* `poll` is final: write it down */
 };
 
 /* Fill in `poll` for a job that Slurm has records of, or whose files tell its end (`records`
- * empty). Elements of an array that ended silently are written down, so this may fail: then the
- * phase is PHASE_UNKNOWN. */
+ * empty).  It writes down elements of an array that ended silently, which may fail: then the phase
+ * is PHASE_UNKNOWN. */
 void slurm_assess(struct slurm *slurm, struct arena *arena, struct slurm_job *job,
                   const struct slurm_records *records, struct job_poll *poll,
                   struct slurm_need *need);
 
-/* Whether the files have to be looked at now for that. */
+/* Whether assessing requires looking at the files now. */
 bool slurm_assess_needs_files(const struct slurm_job *job, const struct slurm_records *records);
 
 #endif

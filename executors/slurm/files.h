@@ -1,14 +1,14 @@
 /* executors/slurm/files.h - the files that a job's script keeps, as manifest.h says
  *
- * They belong to the job's user: what they say may be anything, and is believed of their own job
- * only.
+ * They belong to the job's user: they may contain anything, and are trusted only about their own
+ * job.
  */
 #ifndef EXECUTORS_SLURM_FILES_H
 #define EXECUTORS_SLURM_FILES_H
 
 #include "executors/slurm/job.h"
 
-/* What the name of a file in the directory is of. */
+/* The kinds of files in the directory, by their names. */
 enum slurm_file_kind {
     SLURM_FILE_OTHER,
     SLURM_FILE_LOG,        /* ROLE-INDEX.log */
@@ -25,7 +25,7 @@ enum slurm_file_kind {
 struct slurm_file {
     enum slurm_file_kind kind;
     struct text role; /* of a task's, or an image's */
-    int index;        /* of a task, or of an element; -1: of the whole */
+    int index;        /* of a task or an element; -1: of the whole job */
 };
 
 struct slurm_file slurm_file_of(const char *name);
@@ -34,11 +34,11 @@ struct slurm_file slurm_file_of(const char *name);
  * job.  NULL when there is none.  The job must be known. */
 struct slurm_task *slurm_file_task(struct slurm_job *job, struct text role, int index);
 
-/* Look at the files of a job.  -1 and a sentence when that is not possible now. */
+/* Read the files of a job.  -1 and a sentence when that is not possible now. */
 int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *error);
 
-/* Has the script's heart beaten lately, as of the last look?  By the file server's clock, which
- * wrote down when it did; that is moved on by touching the job's directory. */
+/* Did the script show a heartbeat recently, as of the last look?  This uses the file server's
+ * clock, which also timestamped the heartbeat; touching the job's directory gives its present time. */
 bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job);
 
 #endif

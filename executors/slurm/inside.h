@@ -1,23 +1,23 @@
 /* executors/slurm/inside.h - the executor for a Slurm cluster; its inside
  *
- * Only the executor's own files include this; the way in is executors/executor.h.
+ * Only the executor's own files include this; others use executors/executor.h.
  *
- * A job is a batch job, heterogeneous job or job array of Slurm's, known by its comment, the token
- * (records.h).  Slurm itself knows no token: handing in the same job twice makes two.  So
+ * A job is a batch job, heterogeneous job or job array of Slurm, identified by its comment, the
+ * token (records.h).  Slurm itself has no tokens: submitting the same job twice makes two.  So
  *
- *   1. its directory is made, with what is handed in, and this is made durable (directory.h)
- *   2. it is submitted held; when it is unknown whether that happened, its comment is looked for first
- *   3. it is released, by an update that changes the comment too
+ *   1. its directory is made, with what will be submitted, and made durable (directory.h) 2. it is
+ *   submitted held; when it is unknown whether that happened, its comment is searched for first 3.
+ *   it is released, by an update that also changes the comment
  *
- * A job that is held twice runs once, because one of them is never released, and poll() ends it.  A
- * job that slurmctld has forgotten (it writes its state every few seconds, and loses what came
- * since when it is killed) is handed in again by poll(), under the same token; one that is there,
- * and whose release was forgotten, is released again.  Should a forgotten job run for all that, its
- * batch script and the second one's meet at the file `started` (manifest.h), and only one of
- * them runs the user's program.
+ * A job that was submitted twice runs once, because one of the two is never released, and poll()
+ * cancels it.  When slurmctld has forgotten a job (it writes its state every few seconds, and when
+ * it is killed it loses what came since), poll() submits it again under the same token; when it has
+ * only forgotten the release, poll() releases the job again.  If a forgotten job runs nevertheless,
+ * its batch script and the second one's both try to make the file `started` (manifest.h), and only
+ * one of them runs the user's program.
  *
- * What tasks print and what they end with are files in the job's directory, so it is told as well
- * after Slurm has forgotten a job, as it does some minutes after its end (MinJobAge).
+ * The tasks' output and exit codes are files in the job's directory, so they are known even after
+ * Slurm has forgotten a job, as it does some minutes after its end (MinJobAge).
  */
 #ifndef EXECUTORS_SLURM_INSIDE_H
 #define EXECUTORS_SLURM_INSIDE_H
@@ -42,20 +42,21 @@ struct slurm {
     int directory; /* descriptor of it; -1: not opened yet */
     struct slurm_table *table;
     struct slurm_jobs *jobs;
-    int64_t largest;      /* number of a job that Slurm has given to one of ours; 0: not known */
+    /* the last job number that Slurm has given to one of dlspool's jobs; 0: unknown */
+    int64_t largest;
     int64_t largest_kept; /* ... as it was written down */
     bool numbers_again;   /* it is smaller than what is written down, for Slurm counts again */
-    int64_t sweep_due;    /* of clock_elapsed(): when what was put aside is removed next */
-    int64_t orphans_due;  /* of clock_elapsed(): when what waits for nobody is looked for next */
-    struct capacity capacity; /* as it was told last, good until capacity_until, which is of
-                                 clock_elapsed() */
+    int64_t sweep_due;    /* of clock_elapsed(): when to remove next what was put aside */
+    int64_t orphans_due;  /* of clock_elapsed(): when to look next for directories without a job */
+    /* as reported last, valid until capacity_until, which is of clock_elapsed() */
+    struct capacity capacity;
     int64_t capacity_until;
-    struct capacity everywhere; /* GPUs and their types of all nodes, also of those that are away */
+    struct capacity everywhere; /* GPUs and their types of all nodes, also of unavailable ones */
 };
 
 struct slurm *slurm_of(struct executor *executor);
 
-/* Open the directory, if that is still to be done.  -1 and a sentence. */
+/* Open the directory, unless it is open.  -1 and a sentence on failure. */
 int slurm_ensure_directory(struct slurm *slurm, struct error *error);
 
 /* The absolute path of DLSPOOL_DIRECTORY of a job, in the arena. */
@@ -83,8 +84,8 @@ void slurm_remove(struct executor *executor, struct job_call **batch, size_t cou
 int slurm_list(struct executor *executor, executor_take *take, void *context, struct error *error);
 void slurm_output(struct executor *executor, struct job_call **batch, size_t count);
 int slurm_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
-/* Is there no node, not even one that is away, with GPUs of that type?  Then what there is, is
- * appended to `there`.  False, too, when no node is seen. */
+/* Does no node, not even an unavailable one, have GPUs of that type?  Then the existing types are
+ * appended to `there`.  Also false when no node is visible. */
 bool slurm_lacks_gpu_type(struct slurm *slurm, struct text type, struct buffer *there);
 
 #endif

@@ -1,4 +1,4 @@
-/* executors/slurm/job.h - what is remembered of one job between two looks at it */
+/* executors/slurm/job.h - what is remembered about one job between two polls */
 #ifndef EXECUTORS_SLURM_JOB_H
 #define EXECUTORS_SLURM_JOB_H
 
@@ -13,33 +13,34 @@ struct slurm_task {
     bool begun;     /* of an element: its marker is there */
     bool timed_out; /* of an element */
     int exit_code;
-    char *image;         /* of its role, IMAGE_RAN_SIZE bytes: what it runs in; "": not known */
-    const char *address; /* where it listens for others; NULL: not known, or it does not */
+    char *image; /* of its role, IMAGE_RAN_SIZE bytes: the image that it runs in; "": unknown */
+    const char *address; /* where it listens for others; NULL: unknown, or it does not listen */
     char reason[64];     /* of an element that ended without saying so; else "" */
 };
 
 struct slurm_job {
     char name[SLURM_NAME_SIZE];
     struct arena *arena;
-    bool known; /* what was handed in is known: */
+    bool known; /* what was submitted is known: */
     struct slurm_facts facts;
     struct slurm_manifest *manifest;
     const struct completion_rule *rule;
     struct slurm_task *tasks;
     size_t task_count;
-    /* What the files said when they were looked at last: */
+    /* What the files said at the last look: */
     bool begun, ended, timed_out; /* of the batch script */
     int exit_code;                /* ... when it has ended */
     char begun_as[64];            /* Slurm's number of the job that runs it */
     int64_t alive;                /* a mark that changes while a script runs */
     int64_t alive_since;          /* of clock_elapsed(): when it was seen to change last */
-    int64_t beaten;               /* of the file server's clock: its heart's last beat; 0: none */
+    int64_t beaten;               /* of the file server's clock: the last heartbeat; 0: none */
     int64_t looked;               /* of clock_elapsed(); 0: never */
-    bool ran;                     /* Slurm had it running, when it was asked */
-    int64_t completing; /* of clock_elapsed(): since when its files tell its end, and Slurm frees
-                           its nodes; 0: not so */
-    int64_t silent;     /* of clock_elapsed(): since when it is over, and its files say nothing of
-                           it; 0: they do */
+    bool ran;                     /* Slurm reported it as running, when last asked */
+    /* of clock_elapsed(): since when its files say that it has ended while Slurm frees its
+     * nodes; 0: not so */
+    int64_t completing;
+    /* of clock_elapsed(): since when it has ended without its files saying so; 0: they do */
+    int64_t silent;
     /* How it has ended, where that was decided while tasks still ran: */
     bool decided;
     enum job_phase phase;

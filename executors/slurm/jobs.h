@@ -1,7 +1,7 @@
-/* executors/slurm/jobs.h - what is remembered of each job between two looks at it
+/* executors/slurm/jobs.h - what is remembered about each job between two polls
  *
- * Everything here can be read again from the job's directory; what was decided is written down
- * there before anybody is told.
+ * Everything here can be read again from the job's directory; decisions are written there before
+ * they are reported.
  */
 #ifndef EXECUTORS_SLURM_JOBS_H
 #define EXECUTORS_SLURM_JOBS_H
@@ -10,14 +10,15 @@
 
 struct slurm_jobs;
 
-/* The job of that name, with what was handed in, if it can be read now.  NULL and a sentence when
- * it cannot be read, though it may be there.  Valid until it is forgotten. */
+/* The job of that name, with what was submitted, if that can be read now.  NULL and a sentence when
+ * it cannot be read, although it may exist.  Valid until the job is forgotten. */
 struct slurm_job *slurm_jobs_find(struct slurm *slurm, const char *id, int attempt,
                                   struct error *error);
 void slurm_jobs_forget(struct slurm *slurm, const char *name);
 void slurm_jobs_free(struct slurm_jobs *jobs); /* NULL is fine */
 
-/* Write down how the job has ended, before its tasks have.  -1 and a sentence: it is not decided.
+/* Write down how the job has ended, before its tasks have.  -1 and a sentence: then it is not
+ * decided.
  */
 int slurm_job_decide(struct slurm *slurm, struct slurm_job *job, const struct job_poll *poll,
                      struct error *error);

@@ -3,19 +3,19 @@
  * manifest.yaml is one YAML document.  Fields marked * must be there.
  *
  *   kind*        dlspool/slurm/v1
- *   job          properties of the whole job, by the names that slurmrestd has for them; those that
- *                there are stand in slurm_properties[].  time_limit and time_minimum are minutes
+ *   job          properties of the whole job, by slurmrestd's names; slurm_properties[] lists them.
+ *                time_limit and time_minimum are minutes
  *   array        {count*: N, at_once: K}: a job array with the indexes 0 to N - 1, of which at most K
  *                run at once (default: all).  Then there is one component, of one task
- *   components*  list of 1 to 128 of what one allocation each consists of, in the order of ranks; more
- *                than one are a heterogeneous job
+ *   components*  list of 1 to 128 components, one allocation each, in the order of ranks; more than
+ *                one make a heterogeneous job
  *     tasks*           whole number, from 1
  *     cpus_per_task*   whole number, from 1
  *     memory_per_task* bytes, or a string such as "2Gi"
  *     gpus_per_task    whole number, default 0
- *     gpu_type         what Slurm calls the type of these GPUs; needs gpus_per_task
- *     nodes            the least number of nodes; a whole number, default 1
- *     properties       some of the job's, over those of `job`, for this component
+ *     gpu_type         Slurm's name for the type of these GPUs; needs gpus_per_task
+ *     nodes            the minimum number of nodes; a whole number, default 1
+ *     properties       properties of this component, which override those of `job`
  *   tasks*       list of {role*, count*, beside}, in the order of ranks: who task number N is.  The
  *                tasks of the components are these, one after the other; of an array, its elements
  *                are.  beside: true: tasks of this role have no room of their own: the batch script
@@ -23,28 +23,29 @@
  *   complete     when the job has ended, by role: {worker: {failed: 1, succeeded: 2}}; see
  *                executors/completion.h
  *   environment  object of strings: of the batch script, from which tasks inherit
- *   listens      true: others than the job's tasks connect to them, and the script tells where in
+ *   listens      true: others than the job's tasks connect to them, and the script says where in
  *                ROLE-INDEX.address
- *   script*      the batch script; starts with #! and has at most 4194303 bytes, which is what slurmctld
- *                takes unless it is told otherwise
+ *   script*      the batch script; starts with #! and has at most 4194303 bytes, which is
+ *                slurmctld's default limit
  *
  * The executor adds to the environment: DLSPOOL_DIRECTORY, an absolute path of a directory for this job
  * and attempt that the job's user can write and that all nodes see; DLSPOOL_ID; DLSPOOL_ATTEMPT.  The
  * script promises to keep there (docs/slurm.md):
  *
  *   ROLE-INDEX.log     what the task prints; of an array, the index is that of the element
- *   ROLE-INDEX.ended   what the task ended with, in decimal digits and a newline: 0 to 255, and 128 and its
- *                      number for a signal.  Made under another name and renamed
- *   ROLE.image         what the role's tasks run in, as in task_state.image, and a newline; where it is
- *                      known
+ *   ROLE-INDEX.ended   the task's exit code, in decimal digits and a newline: 0 to 255, or 128 plus
+ *                      the number of a signal.  Written under another name and renamed
+ *   ROLE.image         the image that the role's tasks run in, as in task_state.image, and a
+ *                      newline; where it is known
  *   ROLE-INDEX.address  of a task that listens for others, where: a host, a colon, a port and a newline
  *   ended              the same of the whole script; of an element of an array ended-INDEX
  *   started            the job's id and the node's name, in two words and a newline; of an element
- *                      started-INDEX.  It is made once: only who made it starts the user's program; any
- *                      other run, of the same id too, ends as that one, or with 193 when it is dead
+ *                      started-INDEX.  It is made once: only the run that made it starts the user's
+ *                      program; any other run, even of the same id, ends as that one does, or with
+ *                      193 when that one is dead
  *   alive              changes every ten seconds while the script runs; of an element alive-INDEX
- *   timed-out          there when the script ended its tasks because the job's time_limit had come;
- *                      of an element timed-out-INDEX
+ *   timed-out          exists when the script ended its tasks because the job's time_limit was
+ *                      reached; of an element timed-out-INDEX
  *
  * An unknown field, a missing one, or one of another type is an error that gives file, line, field, what
  * was found and what was expected.
@@ -63,8 +64,8 @@ enum slurm_property_kind {
     SLURM_BOOLEAN /* VALUE_BOOLEAN */
 };
 
-/* What a manifest may say of a job.  Who the job belongs to, how it is called and where it writes is
- * the executor's. */
+/* What a manifest may say about a job.  The executor itself sets the job's user, name and output
+ * files. */
 struct slurm_property_rule {
     const char *name;
     enum slurm_property_kind kind;
@@ -117,7 +118,7 @@ struct slurm_manifest {
 /* All in the arena.  NULL and a sentence on failure. */
 struct slurm_manifest *slurm_manifest_read(struct arena *arena, struct text source,
                                            struct error *error);
-/* The same of one that was read already, with yaml_trusted_limits; it shares the tree. */
+/* The same for one that was read already, with yaml_trusted_limits; it shares the tree. */
 struct slurm_manifest *slurm_manifest_of(struct arena *arena, struct value *document,
                                          struct error *error);
 

@@ -1,15 +1,15 @@
-/* executors/slurm/numbers.h - whether a job's number has been another's before
+/* executors/slurm/numbers.h - detects job numbers that Slurm gives a second time
  *
- * slurmctld counts up.  When it gives a number that it has given before, it has lost jobs.  The
- * node that the lost job of this number ran on still takes it to be running there, even after it
- * has ended, because slurmctld never told it to clean up; a second job of the number cannot be
- * launched on it, and Slurm drains the node ("Duplicate jobid").  So no job of ours is let go under
- * a number that one of ours may have had: it is given back, and handed in again, until slurmctld
- * has come to numbers that are new.
+ * slurmctld numbers jobs upwards.  When it gives a number again, it has lost jobs.  The node on
+ * which the lost job of this number ran believes that it still runs, even after it has ended,
+ * because slurmctld never told the node to clean up; a second job of that number cannot be launched
+ * there, and Slurm drains the node ("Duplicate jobid").  So dlspool never releases a job under a
+ * number that one of its jobs may have had: the job is cancelled and submitted again until
+ * slurmctld reaches new numbers.
  *
- * A number that lies far behind was not lost: Slurm's numbers began again, because they came to
- * MaxJobId, slurmctld's state was wiped, or it is another cluster.  Then they are counted from
- * there.
+ * A number far below the largest does not mean lost jobs: Slurm's numbering restarted, because it
+ * reached MaxJobId, slurmctld's state was wiped, or it is another cluster.  Then the largest is
+ * counted from there.
  *
  * The largest number that one of our jobs had is kept in a file of slurm.directory, `.largest`.
  */
@@ -18,22 +18,22 @@
 
 #include "executors/slurm/inside.h"
 
-/* How often a job is given back; after that it is let go under any number.  Each costs Slurm a
- * cancelled job. */
+/* How often a job is given back; after that it is released under any number.  Each time costs Slurm
+ * a cancelled job. */
 enum { SLURM_GIVEN_BACK_MOST = 16 };
 
-/* The largest by now.  What is handed in from here on gets larger numbers, in whatever order the
- * answers come, unless slurmctld has lost some. */
+/* The largest number so far.  Jobs that are submitted from now on get larger numbers, in whatever
+ * order the answers come, unless slurmctld has lost some. */
 int64_t slurm_numbers_mark(struct slurm *slurm);
 
-/* A job that was handed in after `mark` has got that number: true when none of ours can have had
- * it, or when Slurm counts again. */
+/* A job that was submitted after `mark` got that number: true when none of dlspool's jobs can have
+ * had it, or when Slurm's numbering restarted. */
 bool slurm_numbers_take(struct slurm *slurm, int64_t mark, int64_t number);
 
-/* One of ours has that number: elements of an array get theirs only when they begin. */
+/* One of dlspool's jobs has that number: elements of an array get theirs only when they begin. */
 void slurm_numbers_note(struct slurm *slurm, int64_t number);
 
-/* Write the largest down, if it has changed. */
+/* Write down the largest, if it has changed. */
 void slurm_numbers_keep(struct slurm *slurm);
 
 #endif

@@ -1,21 +1,21 @@
-/* executors/slurm/records.h - slurmrestd's list of jobs, a few of them ours
+/* executors/slurm/records.h - picks dlspool's jobs out of slurmrestd's list
  *
- * The list is of all jobs of the cluster, some three kilobytes each: what is not ours is passed
- * over without being taken apart.  A job is ours by its comment,
+ * The list contains all jobs of the cluster, about three kilobytes each: those of others are
+ * skipped without being parsed. dlspool's jobs are recognized by their comment,
  *
  *   dlspool:<spool>:<id>:<attempt>:<identity>             handed in, and held
  *   dlspool:<spool>:<id>:<attempt>:<identity>:released    ... and let go
  *
- * and which of ours it is, its name says, <id>-a<attempt>, which no update of ours changes: an
- * update is sent to a number, and the number may be another job's by then, because numbers of jobs
- * are used again after slurmctld has lost some.  So a comment may tell of another of our jobs; that
- * it was let go, it was.
+ * and its name, <id>-a<attempt>, which dlspool's updates never change, says which job it is.  An
+ * update is sent to a number, and by then the number may belong to another job, because Slurm
+ * reuses numbers after slurmctld has lost some.  So a comment may name another of dlspool's jobs;
+ * but if it says released, this job was released.
  *
- * One job of ours may have several records: the components of a heterogeneous job, the elements of
- * an array that have begun, and one for all that have not.
+ * One job may have several records: the components of a heterogeneous job, the elements of an array
+ * that have begun, and one for all that have not.
  *
- * Known weakness: who may hand in or change a job can give it our comment and name; its user's
- * name, or where that is not told, their number, is looked at beside.
+ * Known weakness: anybody who may submit or change a job can give it dlspool's comment and name;
+ * therefore its user's name or, if that is not reported, number is checked, too.
  */
 #ifndef EXECUTORS_SLURM_RECORDS_H
 #define EXECUTORS_SLURM_RECORDS_H
@@ -29,10 +29,10 @@
 #define SLURM_NUMBER_MOST INT64_C(4294967293)
 
 enum slurm_state {
-    SLURM_STATE_STRANGE, /* a word that we do not know */
+    SLURM_STATE_STRANGE, /* an unknown word */
     SLURM_STATE_WAITING,
     SLURM_STATE_RUNNING,
-    SLURM_STATE_COMPLETING, /* it has ended, and its nodes are not free yet */
+    SLURM_STATE_COMPLETING, /* it has ended, but its nodes are not free yet */
     SLURM_STATE_COMPLETED,
     SLURM_STATE_FAILED,
     SLURM_STATE_TIMEOUT,
@@ -54,22 +54,22 @@ bool slurm_record_is_over(enum slurm_state state);
 struct slurm_record {
     struct text id; /* of our job; the record's key, with the attempt */
     int attempt;
-    struct text identity;   /* of the spool that handed it in (executor.h); empty: not said */
+    struct text identity;   /* of the spool that submitted it (executor.h); empty: unknown */
     bool released;          /* by its comment */
     int64_t number;         /* Slurm's id of the job */
     int64_t array_number;   /* of the array; 0: none */
     int array_index;        /* of the element; -1: those of array_rest, or none at all */
-    struct text array_rest; /* elements that have not begun, as Slurm writes them: "3,5-9%2" */
+    struct text array_rest; /* elements that have not started, as Slurm writes them: "3,5-9%2" */
     int64_t het_number;     /* of the heterogeneous job's leader; 0: none */
     int het_offset;
     enum slurm_state state;
     struct text state_word, reason, description;
-    struct text user; /* empty: v0.0.36 does not always tell */
+    struct text user; /* may be empty: v0.0.36 does not always report it */
     int64_t user_id;  /* -1: not known */
     bool held;        /* its priority is 0 */
     int exit_code;    /* 0 to 255, 128 and a signal's number; of the batch script */
     int64_t submitted, started, ended; /* milliseconds; 0: not known; `ended` may lie ahead */
-    int restarts;                      /* how often Slurm has put it back into the queue */
+    int restarts;                      /* how often Slurm has requeued it */
     struct text nodes;
 };
 
@@ -79,26 +79,26 @@ struct slurm_records {
     size_t listed; /* jobs of everybody */
 };
 
-/* Read an answer to GET jobs.  All in the arena.  -1 and a sentence when it is not whole, or tells
- * of an error: then nothing is known, not even that a job is not there. */
+/* Read an answer to GET jobs.  All in the arena.  -1 and a sentence when it is incomplete or
+ * reports an error: then nothing is known, not even that a job does not exist. */
 int slurm_records_read(struct slurm_records *records, struct arena *arena, struct text answer,
                        const char *spool, struct error *error);
 
-/* Those of one job: a part of the items, perhaps none. */
+/* The records of one job: a part of the items, perhaps none. */
 struct slurm_records slurm_records_of(const struct slurm_records *records, const char *id,
                                       int attempt);
 
-/* Bring records into the order in which they are found. */
+/* Sort records into the order in which they are searched. */
 void slurm_records_sort(struct slurm_records *records);
 
 /* <id>-a<attempt>; false when it is of another form. */
 bool slurm_record_read_name(struct slurm_record *record, struct text name);
 
-/* One record of either kind of version.  False when it is not ours, or was given back: ended before
- * it was let go. */
+/* Read one record of either kind of version.  False when it is not dlspool's, or was given back:
+ * ended before it was released. */
 bool slurm_record_read(struct slurm_record *record, const struct value *job, const char *spool);
 
-/* Is it that user's?  One of whose user nothing is told may be. */
+/* Does it belong to that user?  True, too, when its user is not reported. */
 bool slurm_record_is_of(const struct slurm_record *record, struct text user, uid_t uid);
 
 /* Is the element among those of array_rest? */

@@ -1,8 +1,8 @@
-/* executors/slurm/table.h - what Slurm knows of our jobs, by one list for all
+/* executors/slurm/table.h - what Slurm knows about dlspool's jobs, from one list for all
  *
- * The list is asked for with `update_time`: slurmctld's own clock at the list before (GET diag), so
- * that it need not be sent when nothing has changed.  With a token for each user there is a list
- * for each, since a site may hide jobs from others (PrivateData), and a job that is not seen looks
+ * The list is requested with `update_time`, slurmctld's own clock at the previous list (GET diag),
+ * so that it is not sent when nothing has changed.  With a token for each user there is a list for
+ * each, since a site may hide jobs from other users (PrivateData), and an invisible job looks
  * forgotten.
  */
 #ifndef EXECUTORS_SLURM_TABLE_H
@@ -10,8 +10,8 @@
 
 #include "executors/slurm/inside.h"
 
-/* Ask again, as `user` (NULL or "" where users do not differ).  -1 and a sentence: then nothing is
- * known.
+/* Request the list again, as `user` (NULL or "" when there is one list for all).  -1 and a
+ * sentence: then nothing is known.
  */
 int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *error);
 
@@ -20,7 +20,7 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
 struct slurm_records slurm_table_find(const struct slurm *slurm, const char *user, const char *id,
                                       int attempt);
 
-/* All of that user's list, or NULL before the first. */
+/* The whole list of that user, or NULL before the first. */
 const struct slurm_records *slurm_table_all(const struct slurm *slurm, const char *user);
 
 /* slurmctld's clock at that user's last refresh, in milliseconds; 0: not known. */

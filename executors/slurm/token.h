@@ -1,13 +1,13 @@
-/* executors/slurm/token.h - who we are to slurmrestd
+/* executors/slurm/token.h - how dlspool identifies itself to slurmrestd
  *
  * slurmrestd knows a caller by a JSON Web Token (RFC 7519) in X-SLURM-USER-TOKEN, beside the name
  * of the user to act for in X-SLURM-USER-NAME; or, without either, by the unix socket.  Tokens come
- * from files: one for all users (SlurmUser's may act for any), or one for each user.  A file that
- * others may read or write is refused.  One that was renewed is read again.
+ * from files: one for all users (SlurmUser's may act for any user), or one for each user.  A file
+ * that others may read or write is refused.  A file that was renewed is read again.
  *
- * slurmrestd answers a token that has expired or is false as it answers when slurmctld is down, so
- * what the token itself says of its end (its claim `exp`) is looked at before it is sent.  Its
- * signature cannot be: its key is Slurm's.
+ * slurmrestd answers an expired or invalid token in the same way as when slurmctld is down, so the
+ * token's own expiry (its claim `exp`) is checked before it is sent.  Its signature cannot be
+ * checked: only Slurm has the key.
  */
 #ifndef EXECUTORS_SLURM_TOKEN_H
 #define EXECUTORS_SLURM_TOKEN_H
@@ -32,11 +32,12 @@ const char *const *slurm_tokens_headers(struct slurm_tokens *tokens, const char 
 /* Whether each user needs headers of their own even to see their jobs: there is a token for each. */
 bool slurm_tokens_differ(const struct slurm_tokens *tokens);
 
-/* The server did not accept what headers() gave: read the file again the next time. */
+/* The server rejected the token that headers() returned: read the file again next time. */
 void slurm_tokens_refused(struct slurm_tokens *tokens, const char *user);
 
-/* What a token says of itself.  -1 when it is not of a token's form.  `user` is its claim `sun` (or
- * `name`, `username`), "" when it has none; `expires` is milliseconds, 0 when it does not say. */
+/* What a token says about itself.  -1 when it does not have the form of a token.  `user` is its
+ * claim `sun` (or `name`, `username`), "" when it has none; `expires` is milliseconds, 0 when it
+ * does not say. */
 struct slurm_claims {
     char user[64];
     int64_t expires;

@@ -4,11 +4,11 @@
  *   v0.0.37  21.08           v0.0.40  23.11     v0.0.43  25.05
  *   v0.0.38  22.05           v0.0.41  24.05
  *
- * Each Slurm serves some older ones too.  Up to v0.0.38 numbers are numbers, the environment is an
- * object, a state is a word, and a job asks for GPUs by `gres`, `gpus_per_task` and the like, as
- * sbatch does.  From v0.0.39 on, made by Slurm's data_parser plugins, numbers that may be unset are
- * {"set": true, "infinite": false, "number": 5}, the environment is a list of "NAME=value", flags
- * and (from v0.0.40 on) states are lists, and resources are TRES.
+ * Each Slurm also serves some older versions.  Up to v0.0.38 numbers are numbers, the environment
+ * is an object, a state is a word, and a job asks for GPUs by `gres`, `gpus_per_task` and the like,
+ * as sbatch does.  From v0.0.39 on, made by Slurm's data_parser plugins, numbers that may be unset
+ * are {"set": true, "infinite": false, "number": 5}, the environment is a list of "NAME=value",
+ * flags and (from v0.0.40 on) states are lists, and resources are TRES.
  */
 #ifndef EXECUTORS_SLURM_VERSION_H
 #define EXECUTORS_SLURM_VERSION_H
@@ -24,8 +24,9 @@ struct slurm_version {
     int release;  /* of Slurm: 2205 for 22.05; 0: not known */
 };
 
-/* Choose from an OpenAPI document: the newest that is not newer than SLURM_API_NEWEST, else the
- * oldest there is.  -1 and a sentence when there is none, or not the one that is wanted (0: any).
+/* Choose a version from an OpenAPI document: the newest that is not newer than SLURM_API_NEWEST,
+ * else the oldest available.  -1 and a sentence when there is none, or not the one that is required
+ * (0: any).
  */
 int slurm_version_choose(const struct value *document, int wanted, struct slurm_version *version,
                          struct error *error);

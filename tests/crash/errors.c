@@ -9,10 +9,10 @@
  * EACCES of a dropped file says that its owner made it unreadable, so there a refusal with a reason
  * is as good an end.
  *
- * To see this fail: let job_move() of spool/spool.c believe that a rename that failed did not
+ * To see this fail: let job_move() of spool/job.c believe that a rename that failed did not
  * happen (lost, with a call that did its work), or return DamagedRecord for a record that could
  * not be opened (stages/submit/handover.c, without file_is_damaged()); or let file_rename() of
- * base/system.c believe an error, and accept_claims() of stages/intake/accept.c take nothing for doubtful.
+ * base/file.c believe an error, and accept_claims() of stages/intake/accept.c take nothing for doubtful.
  */
 #include "tests/crash/harness.h"
 

@@ -6,7 +6,7 @@
 # ever more seldom.  A daemon that is started where nothing can be written says so and waits.
 # To see it fail: let log_warn() in base/log.c leave nothing out (the log fills); let
 # space_is_left() in stages/intake/intake.c return true (incoming/ does not wait); let write_job() in
-# stages/intake/accept.c take an error for success (jobs come without their files); let will_pass() in
+# stages/intake/new_job.c take an error for success (jobs come without their files); let will_pass() in
 # stages/service/supervisor.c return false (the daemon ends when it is started).
 . "$(dirname "$0")/lib.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root may mount the small file systems this needs"

@@ -3,7 +3,7 @@
 # and while others wait for their back-off: no retry storm, nothing waits until a year that was never
 # meant, ids are unique and valid.  Only the time of day is set; the monotonic clock goes on, as it
 # does on a real machine.
-# To see it fail: let has_waited() in stages/resubmit/resubmit.c ask only whether `next` has come (jobs wait
+# To see it fail: let has_waited() in stages/resubmit/due.c ask only whether `next` has come (jobs wait
 # for ten years); let id_token_make() in spool/id.c take `now` as it is and count from 0 (ids come twice).
 . "$(dirname "$0")/lib.bash"
 command -v cc >/dev/null || skip_all "no C compiler for the clock that can be set"

@@ -4,7 +4,7 @@
 # nothing is lost, and nothing runs twice.  With v4.2, and with v3 where every host has locks of its own
 # (`nolock`), so that only the lease tells them apart.
 #
-# Seen to fail with: lease_check_epoch() in stages/lease.c always saying that it is ours; take_strays() in
+# Seen to fail with: lease_check_epoch() in stages/lease.c always saying that it is ours; take_orphans() in
 # stages/intake/intake.c doing nothing (files that A claims when it wakes up are left).
 . "$(dirname "$0")/nfs.bash"
 . "$(dirname "$0")/kubernetes.bash"

@@ -1,8 +1,8 @@
 /* job/retry_table.h - retry.txt: what a failure means, and what to tell its owner
  *
- * One row a line, WHAT PATTERN CLASS [HINT], of which the first that fits decides.  The hint is the
- * rest of the line, or a text in double quotes.  `#` at the start of a line, or after white space
- * behind a quoted hint, starts a comment.
+ * Each line is a row, WHAT PATTERN CLASS [HINT]; the first row that matches decides.  The hint is
+ * the rest of the line, or a text in double quotes.  `#` at the start of a line, or after white
+ * space behind a quoted hint, starts a comment.
  *
  *   reason WORD     the word the executor gives for the failure, such as OOMKilled; case is ignored
  *   log REGEX       a POSIX extended regular expression searched in what the task printed last;
@@ -34,28 +34,29 @@ struct retry_table;
 struct retry_decision {
     enum retry_class class;
     struct text hint; /* may be empty; lives as long as the table */
-    struct text
-        quoted[RETRY_QUOTES]; /* what the hint quotes of the log, and lives as long as that */
-    int line;                 /* of retry.txt; 0 when no row fits */
+    /* the parts of the log that the hint quotes, which live as long as the log */
+    struct text quoted[RETRY_QUOTES];
+    int line; /* of retry.txt; 0 when no row fits */
 };
 
 /* Bytes of a log, from its end, that patterns are searched in. */
 enum { RETRY_LOG_LIMIT = 64 * 1024 };
 
-/* NULL and a sentence with file and line.  The table is its own; end it with retry_table_free. */
+/* NULL and a sentence with file and line on failure.  The table owns its memory; free it with
+ * retry_table_free. */
 struct retry_table *retry_table_parse(struct text source, const char *name, struct error *error);
 void retry_table_free(struct retry_table *table); /* NULL is fine */
 
 /* Append a line `name:line: sentence` for every fault; returns their number. */
 size_t retry_table_report(struct text source, const char *name, struct buffer *report);
 
-/* What a failure means: the first row that fits decides; class unknown and line 0 when none does.
+/* Classify a failure: the first row that matches decides; class unknown and line 0 when none does.
  * `reason` and `log` may be empty; of `log` the last RETRY_LOG_LIMIT bytes are searched.  A NULL
  * table decides unknown. */
 struct retry_decision retry_table_decide(const struct retry_table *table, int exit_code,
                                          struct text reason, struct text log);
 
-/* Append the hint, with what it quotes of the log made visible. */
+/* Append the hint, with the quoted parts of the log made printable. */
 void retry_table_hint(const struct retry_decision *decision, struct buffer *out);
 
 const char *

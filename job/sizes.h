@@ -1,8 +1,7 @@
 /* job/sizes.h - the sizes that a job can have
  *
- * What a job is given more or less of is one thing: tasks of its one role, or the GPUs or the
- * processors of its one task.  Its sizes are counted in that: tasks, GPUs, or thousandths of a
- * processor.
+ * A job is resized in one quantity: the tasks of its one role, or the GPUs or the CPUs of its one
+ * task.  Its sizes count that: tasks, GPUs, or thousandths of a CPU.
  */
 #ifndef JOB_SIZES_H
 #define JOB_SIZES_H
@@ -22,13 +21,13 @@ enum size_kind {
 struct sizes {
     enum size_kind kind;
     int64_t least, most; /* 1 to `most`; both are sizes */
-    int64_t step;        /* between two sizes; 0: each is twice the one before */
+    int64_t step;        /* step between two sizes; 0: each is twice the previous one */
 };
 
-enum { SIZES_MOST = 24 }; /* told of one job at most */
+enum { SIZES_MOST = 24 }; /* maximum number of sizes listed for one job */
 
-/* The sizes, ascending; the last is sizes->most.  Of more than SIZES_MOST only so many are told,
- * the first and the last among them.  How many; 0 for SIZE_FIXED. */
+/* List the sizes, ascending; the last is sizes->most.  Of more than SIZES_MOST only that many are
+ * listed, the first and the last among them.  Returns how many; 0 for SIZE_FIXED. */
 size_t sizes_list(const struct sizes *sizes, int64_t list[static SIZES_MOST]);
 
 const char *size_kind_name(enum size_kind kind); /* "fixed", "tasks", "gpus", "cpus" */

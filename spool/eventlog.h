@@ -2,13 +2,13 @@
  *
  *   2026-11-21T03:09:24.123Z submitted attempt=1 executor=local note="two words"
  *
- * A time, an event, and key=value pairs.  A value of letters, digits and ._:/@%+,- stands bare;
+ * A time, an event, and key=value pairs.  A value of letters, digits and ._:/@%+,- is not quoted;
  * any other is in double quotes with JSON's escapes.  The meaning of each event is in
- * docs/spool.md.  A line is one write, so that readers never see half of one; a line cut short by
- * a crash is ignored by readers and ended by the next writer.
+ * docs/spool.md.  A line is one write, so that readers never see half of one; a line cut short by a
+ * crash is ignored by readers and ended by the next writer.
  *
- * The last event that moves a job says which directory it belongs into, so a job that is
- * somewhere else was caught by a crash between the line and the rename.
+ * The last event that moves a job says in which directory it belongs; a job that is elsewhere was
+ * left there by a crash between the line and the rename.
  */
 #ifndef SPOOL_EVENTLOG_H
 #define SPOOL_EVENTLOG_H
@@ -27,14 +27,15 @@ void eventlog_add_string(struct buffer *line, const char *key, const char *value
 void eventlog_add_number(struct buffer *line, const char *key, int64_t value);
 void eventlog_end(struct buffer *line);
 
-/* Append finished lines to the log of the job directory `job`; the log is made when it is not
- * there; what has its name and is no file becomes log.damaged.  -1 and a sentence on failure. */
+/* Append finished lines to the log of the job directory `job`.  The log is made if it is missing;
+ * anything of its name that is no file becomes log.damaged.  -1 and a sentence on failure. */
 int eventlog_append(int job, struct text lines, struct error *error);
-/* The same to a file of that name in any directory. */
+/* The same for a file of that name in any directory. */
 int eventlog_append_to(int directory, const char *name, struct text lines, struct error *error);
 
-/* Read the log of the job directory `job`, appended to `log`.  -1, errno and a sentence on failure: where
- * file_is_damaged() says so, it is no file or larger than a log can be (16 MiB), and will not become better. */
+/* Read the log of the job directory `job`, and append it to `log`.  -1, errno and a sentence on
+ * failure: if file_is_damaged() says so, it is no file, or larger than a log can be (16 MiB), and
+ * trying again will not help. */
 int eventlog_read(int job, struct buffer *log, struct error *error);
 
 struct event {
@@ -43,30 +44,29 @@ struct event {
     struct text rest; /* the pairs, unread */
 };
 
-/* Cut the next well-formed event off `rest`; lines that are not events are passed over.  False at
- * the end. */
+/* Cut the next well-formed event off `rest`; lines that are not events are skipped.  False at the
+ * end. */
 bool eventlog_next(struct text *rest, struct event *event);
 /* The value of a pair of an event, unquoted into the arena; data NULL when there is none. */
 struct text eventlog_get(struct arena *arena, const struct event *event, const char *key);
 int64_t eventlog_get_number(const struct event *event, const char *key, int64_t otherwise);
 
-/* Cut the next pair off an event's `rest`, its value unquoted into the arena.  False at the end, or at
- * what is no pair. */
+/* Cut the next pair off an event's `rest`, its value unquoted into the arena.  False at the end, or
+ * at text that is no pair. */
 bool eventlog_next_pair(struct text *rest, struct arena *arena, struct text *key,
                         struct text *value);
 
-/* Does the log tell of the job from its beginning on?  One that was damaged was put aside, and another begun. */
+/* Does the log cover the job from its beginning?  A damaged log is put aside, and a new one begun. */
 bool eventlog_is_whole(struct text log);
 
-/* What the log says has happened in the job's current attempt. */
+/* What has happened in the job's current attempt, according to the log. */
 struct eventlog_fold {
     int attempt;           /* of the last intent, 0 when there was none */
     bool intent;           /* an intent was noted, and not declined since ... */
-    bool accepted, failed; /* ... and one of these its outcome; neither: it is unknown */
+    bool accepted, failed; /* ... and one of these is its outcome; neither: it is unknown */
     bool started, ended;
-    bool retry;  /* it failed with class unknown, and is to be retried ... */
-    int retries; /* ... as so many attempts before it were, which is what uses up a
-                                 * job's `retries` */
+    bool retry;  /* it failed with class unknown, and will be retried ... */
+    int retries; /* ... like this many attempts before it, which uses up a job's `retries` */
     struct event last, last_end, submitted; /* `submitted`: of the current attempt */
 };
 void eventlog_fold(struct text log, struct eventlog_fold *fold);

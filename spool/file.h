@@ -7,24 +7,26 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* Write a file of a job directory: a new one (fails when it is there), or in place of an old one
- * (written aside, then renamed over). */
+/* Write a file of a job directory: a new one (fails if it exists), or a replacement of an old one
+ * (written beside it, then renamed over it). */
 int spool_file_create(int job, const char *name, struct text bytes, mode_t mode,
                       struct error *error);
 int spool_file_replace(int job, const char *name, struct text bytes, mode_t mode,
                        struct error *error);
-/* The second for what can be made again, such as a measurement: whole for every reader, but not made
- * durable, so that it costs next to nothing. */
+/* The second for contents that can be made again, such as a measurement: readers always see a whole
+ * file, but it is not made durable, so it costs next to nothing. */
 int spool_file_renew(int job, const char *name, struct text bytes, mode_t mode,
                      struct error *error);
-/* The first two for a file that only the daemon and a group may read (mode 0640): what a user wrote may
- * hold their secrets.  Where the daemon may not give it to the group, its own group has it. */
+/* The first two for a file that only the daemon and a group may read (mode 0640), since what a user
+ * wrote may contain secrets.  If the daemon may not give the file to the group, it keeps the
+ * daemon's own group. */
 int spool_file_create_private(int job, const char *name, struct text bytes, gid_t group,
                               struct error *error);
 int spool_file_replace_private(int job, const char *name, struct text bytes, gid_t group,
                                struct error *error);
 
-/* Keep what has the name of one of a job's files and is none as NAME.damaged.  -1 with errno. */
+/* Rename anything that has the name of one of a job's files but is no file to NAME.damaged.  -1
+ * with errno on failure. */
 int spool_file_damaged(int job, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* spool/history_runs.h - the inside of the history: its lines, and how it is made again
+/* spool/history_runs.h - the inside of the history: its lines, and rebuilding it
  *
  * Only history.c, history_rebuild.c and their tests include this.
  */
@@ -19,15 +19,16 @@ void history_runs_format(const struct past_run *run, struct buffer *out);
 /* Read lines, each run once.  Texts are in the arena or in `source`. */
 void history_runs_parse(struct arena *arena, struct text source, struct history *history);
 
-/* Append the lines of a job's runs that ended at `now`: of the attempt that `progress` is about, or of
+/* Append the lines of a job's runs that ended at `now`: those of the attempt in `progress`, or of
  * all. */
 void history_runs_add(const struct job_record *record, const struct progress *progress,
                       bool finished, bool all, int64_t now, struct buffer *out);
 
-/* Open DIR/history, and make it if it is to be.  A descriptor, or -1 with errno, and a sentence. */
+/* Open DIR/history, and make it first if requested.  Returns a descriptor, or -1 with errno and a
+ * sentence. */
 int history_runs_open(const struct spool *spool, bool make, struct error *error);
 
-/* Put the newest of the lines in place of the file. */
+/* Replace the file by the newest of the lines. */
 int history_runs_replace(int directory, struct text lines, struct error *error);
 
 #endif

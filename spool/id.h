@@ -1,8 +1,8 @@
 /* spool/id.h - job ids: <name>-<token>
  *
  * An id is a DNS-1123 label of at most 38 bytes, so that "-a<attempt>-<role>-<index>" still fits
- * into the 63 bytes that host names and container names may have.  The name is made from what the
- * user called the job; the token is 13 base-32 digits (0-9, a-z without i l o u): nine of them
+ * into the 63 bytes that host names and container names may have.  The name is derived from the
+ * user's name for the job; the token is 13 base-32 digits (0-9, a-z without i l o u): nine of them
  * the time in milliseconds, so that tokens sort by time, four of them random with a counter, so
  * that hosts that share a spool do not clash.
  */
@@ -27,13 +27,13 @@ bool id_token_valid(struct text token);
 /* The id for a job of that name: lower case, other bytes become '-', cut to fit. */
 void id_make(struct text name, const char *token, char id[static ID_SIZE]);
 
-/* Whether this can be the id of a job (and so is safe as a file name). */
+/* Whether this is a valid job id (and so is safe as a file name). */
 bool id_valid(struct text id);
 struct text id_token(struct text id); /* of a valid id */
 int64_t id_time(struct text id);      /* when it was made: milliseconds since 1970 */
 
-/* A file's name with a token, `<stem>-<token><ending>`, as commands give it to what they drop.  False
- * when there is none in it; else *token is where it stands. */
+/* A file name with a token, `<stem>-<token><ending>`, as commands give to the files that they drop.
+ * False when it contains no token; else *token is its place. */
 bool id_token_in_file_name(struct text name, struct text *token);
 
 #endif

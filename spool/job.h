@@ -14,7 +14,7 @@ struct job_place {
 /* Open a job's directory where it is expected.  A descriptor, or -1 with errno. */
 int job_open(const struct spool *spool, const struct job_place *place);
 
-/* "rendered/<id>" or "done/2026-11-21/<id>", for people. */
+/* "rendered/<id>" or "done/2026-11-21/<id>", for messages. */
 enum { PLACE_TEXT_SIZE = 96 };
 const char *job_place_text(const struct job_place *place, char buffer[static PLACE_TEXT_SIZE]);
 
@@ -34,8 +34,8 @@ int job_move(struct spool *spool, struct job_place *place, enum state to, int64_
 /* Notify the stage that watches the job's state: touch the job's directory. */
 void job_notify(const struct spool *spool, const struct job_place *place);
 
-/* Did the directory change so long ago that what changes it from now on shows in its time, however
- * coarse the file system's clock is? */
+/* Did the directory change so long ago that any later change will show in its time, however coarse
+ * the file system's clock is? */
 bool job_is_settled(const struct stat *status);
 
 /* Remove a job directory below `parent` with its files, as recovery does with unpublished ones. */

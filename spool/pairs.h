@@ -1,7 +1,8 @@
 /* spool/pairs.h - members of a struct as key=value pairs of a line, by a table
  *
- * For files whose lines are those of <id>/log (spool/eventlog.h).  A number is written as short as it
- * reads back, a time as everywhere.  Unknown keys are ignored, for forward compatibility.
+ * For files whose lines are those of <id>/log (spool/eventlog.h).  A number is written in the
+ * shortest form that reads back the same, a time as everywhere.  Unknown keys are ignored, for
+ * forward compatibility.
  */
 #ifndef SPOOL_PAIRS_H
 #define SPOOL_PAIRS_H
@@ -35,8 +36,8 @@ struct pair_field {
 void pairs_add(struct buffer *line, const struct pair_field *fields, size_t count,
                const void *base);
 
-/* Read an event's pairs into the struct at `base`; a member without a pair stays as it is.  Texts are
- * in the arena or in the line.  -1: a value is not what it should be. */
+/* Read an event's pairs into the struct at `base`; a member without a pair stays as it is.  Texts
+ * are in the arena or in the line.  -1: a value is invalid. */
 int pairs_read(struct arena *arena, const struct event *event, const struct pair_field *fields,
                size_t count, void *base);
 

@@ -1,9 +1,9 @@
-/* spool/progress_file.h - <id>/progress: how far a running job is
+/* spool/progress_file.h - <id>/progress: the progress of a running job
  *
- * Written by the track stage while the job runs, as a whole and in place of the old one; not synced,
- * since it can be measured again.  Read by the submit stage, which plans, and by commands.  It stays
- * with the job when that has ended.  Lines of `key value`, one for each size that the job has run at
- * last; described in docs/spool.md.
+ * The track stage replaces it as a whole while the job runs; it is not synced, since it can be
+ * measured again.  The submit stage, which plans, and commands read it.  It stays with the job
+ * after its end.  Lines of `key value`, one for each of the last sizes that the job has run at;
+ * described in docs/spool.md.
  */
 #ifndef SPOOL_PROGRESS_FILE_H
 #define SPOOL_PROGRESS_FILE_H
@@ -16,45 +16,47 @@
 
 enum { PROGRESS_MOST_SIZES = 24 };
 
-/* What was measured while an attempt of the job ran at one size. */
+/* Measurements of an attempt of the job at one size. */
 struct progress_at_size {
     int attempt;
     int64_t size;    /* job/sizes.h; of a job of fixed size 1 */
     double rate;     /* units per second, a windowed median; 0: not known */
-    double units;    /* done at this size, those done again after a checkpoint included */
+    double units;    /* units done at this size, including those repeated after a checkpoint */
     int64_t running; /* milliseconds */
-    int64_t resize;  /* milliseconds that the change to this size in place has cost; -1: not
-                                   known, or it began with this size */
+    /* milliseconds that the change to this size in place cost; -1: unknown, or it started at
+     * this size */
+    int64_t resize;
     int64_t cpu_used, cpu_allocated; /* processor milliseconds; used: -1 when it is not known */
 };
 
 struct progress {
-    int64_t time;       /* of day, when it was measured */
+    int64_t time;       /* time of day of the measurement */
     int attempt;        /* of the job */
-    int64_t started;    /* of day: this attempt */
+    int64_t started;    /* time of day: start of this attempt */
     double done, total; /* units, of the whole job, not only of this attempt; total 0: not
                                    known */
-    double most;        /* units: the most that were ever done, before it went back */
-    int64_t unit;       /* of day: when the last unit was seen; 0: none yet in this attempt */
+    double most;        /* units: the most that were ever done, before going back to a checkpoint */
+    int64_t unit;       /* time of day when the last unit was seen; 0: none yet in this attempt */
     int64_t size;       /* it has now */
-    int64_t since;      /* of day: it runs at that size since then */
+    int64_t since;      /* time of day since when it runs at that size */
     double rate;        /* units per second now; 0: not known yet */
     double spread;      /* relative, of a unit's time: 1.4826 MAD / median; 0: not known */
-    int samples;        /* pieces of time (at most a window of them) that the rate rests on */
+    int samples;        /* pieces of time (at most a window of them) that the rate is based on */
     int64_t start_up;   /* milliseconds from the start of this attempt to its first unit; -1 */
-    int64_t restart;    /* milliseconds that stopping it for another size, and starting it
-                                   again, has cost, up to the first unit that is new; -1: not known */
-    int64_t earlier;    /* milliseconds that it ran in what `sizes` no longer lists */
-    /* In the order in which it had them, those of former attempts first.  When there are too many the
-     * first goes. */
+    /* milliseconds that stopping it for another size and restarting it cost, up to the first new
+     * unit; -1: unknown */
+    int64_t restart;
+    int64_t earlier; /* milliseconds that it ran at sizes that `sizes` no longer lists */
+    /* In the order in which the job had them, those of former attempts first.  When there are too
+     * many, the first is dropped. */
     struct progress_at_size sizes[PROGRESS_MOST_SIZES];
     int size_count;
 };
 
-/* Of the sizes, those of the attempt that it is about: the entry of its present size.  NULL: none. */
+/* The entry of the present size, among those of the present attempt.  NULL: none. */
 struct progress_at_size *progress_file_entry(struct progress *progress);
 
-/* The entry of that attempt and size, made if it is not there. */
+/* The entry of that attempt and size, added if it is missing. */
 struct progress_at_size *progress_file_entry_at(struct progress *progress, int attempt,
                                                 int64_t size);
 

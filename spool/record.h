@@ -27,20 +27,20 @@ struct failure {
     int64_t delay;        /* RETRY_AT: the back-off, milliseconds */
     struct text commit;   /* RETRY_CHANGE: of templates.git when it was last rendered */
     struct text settings; /* RETRY_CHANGE: SHA-256 of dlspool.yaml when it was last rendered */
-    struct text
-        capacity; /* RETRY_CHANGE, asked for too much: what there was (stages/shared/growth.h) */
+    /* RETRY_CHANGE after requesting too much: the capacity then (stages/shared/growth.h) */
+    struct text capacity;
 };
 
 /* A job that this one waits for, under a condition. */
 struct awaited {
     struct text condition; /* "afterok", "afterany" or "afternotok" */
     struct text job;       /* its name or its id, as the user wrote it */
-    struct text id;        /* which job that is; empty: not known yet */
+    struct text id;        /* the id of that job; empty: not known yet */
 };
 
 struct job_record {
     struct text id, name, owner;
-    struct text home; /* the owner's home directory; empty: none that a task could have */
+    struct text home; /* the owner's home directory; empty: none that a task can use */
     uid_t uid;
     gid_t gid;
     int64_t accepted;         /* when the file was taken out of incoming/ */
@@ -48,9 +48,9 @@ struct job_record {
     struct text request_file; /* "request.yaml", "request.json" or "request.sh" */
     struct text request_sha256;
     struct text library, version, type;
-    struct text library_version; /* that the chosen image has; empty: it cannot be told */
+    struct text library_version; /* the chosen image's; empty: unknown */
     int priority, retries;
-    int retried;          /* of the retries, how many are used up */
+    int retried;          /* number of retries used up */
     int64_t backoff;      /* the last back-off, milliseconds; 0 before the first */
     int64_t time_limit;   /* milliseconds; 0: none */
     int64_t cpus, memory; /* of all tasks together: thousandths, bytes */
@@ -62,50 +62,53 @@ struct job_record {
     struct text manifest_sha256;
     struct text array;        /* of a job of the type array: the indexes that this attempt runs,
                                    in the order of its tasks: 0-99 */
-    struct text array_left;   /* ... of which so many had not succeeded when it failed */
-    struct text array_killed; /* ... of which somebody has ended these */
-    struct text
-        array_aside; /* those of earlier attempts that did not succeed and do not run again in
-                                   this one: they were killed, or are not among those to be retried */
+    struct text array_left;   /* ... and those of them that had not succeeded when it failed */
+    struct text array_killed; /* ... and those of them that somebody has killed */
+    /* those of earlier attempts that did not succeed and do not run again in this one: they were
+     * killed, or were left out of a retry */
+    struct text array_aside;
     struct text array_held; /* ... and those that wait until somebody releases them */
     int attempt;            /* from 1; 0 before the first rendering */
     struct text dlspool;    /* the version that wrote this */
     struct awaited *after;  /* in the order of the job file */
     size_t after_count;
-    int64_t released;          /* when all of `after` held; 0: the job has to wait for it */
-    int64_t held;              /* when it last came to held/; 0: never */
-    int64_t deadline;          /* when the job is to be done; 0: it has no deadline */
+    int64_t released; /* when all conditions of `after` were met; 0: the job must wait for them */
+    int64_t held;     /* when it last moved to held/; 0: never */
+    int64_t deadline; /* the deadline; 0: the job has none */
     struct text deadline_mode; /* "count", "firm" or "none"; empty without a deadline */
     double weight;             /* of the deadline; 0 is 1 */
-    double units_total;        /* how its progress is counted; 0: the job says it itself, or not */
-    struct text units_file, units_pattern; /* at most one; empty: it is not counted */
-    struct sizes sizes;                    /* that it can have */
-    /* Each of these is 0 or from sizes.least to sizes.most, or the record is damaged. */
-    int64_t size;                  /* that its manifest is rendered at; 0: SIZE_FIXED */
-    int64_t size_asked;            /* that its user asked for; 0: SIZE_FIXED */
-    int64_t size_now;              /* that it was given since, while it runs; 0: none */
-    int64_t size_next;             /* that it is to be rendered at next; 0: as it is */
-    int resizes;                   /* how often its size was changed, or it was stopped for that */
+    double units_total;        /* its total number of units; 0: the job itself reports it, or not */
+    /* at most one is set; both empty: the job has no units */
+    struct text units_file, units_pattern;
+    struct sizes sizes; /* that it can have */
+    /* Each of these is 0 or between sizes.least and sizes.most; otherwise the record is damaged. */
+    int64_t size;                  /* the size of its manifest; 0: SIZE_FIXED */
+    int64_t size_asked;            /* the size that its user asked for; 0: SIZE_FIXED */
+    int64_t size_now;              /* the size that it was given later, while it runs; 0: none */
+    int64_t size_next;             /* the size of its next rendering; 0: unchanged */
+    int resizes;                   /* how often it was resized, or stopped for that */
     int64_t resized;               /* when last; 0: never */
     struct text checkpoint_signal; /* "TERM", "USR1", ...; empty: it cannot be stopped */
     int64_t checkpoint_grace, checkpoint_interval; /* milliseconds; interval 0: only on signal */
     struct text gpu_type;                          /* that was asked for */
-    struct text queue;            /* of the scheduler, that was asked for; may be empty */
-    struct text arguments_sha256; /* of what decides how much there is to do: program, entry,
-                                           arguments, script, dataset, environment */
-    bool failed;                  /* the job is in failed/, and `failure` says why */
+    struct text queue; /* the requested queue of the scheduler; may be empty */
+    /* a digest of what decides the amount of work: program, entry, arguments, script, dataset,
+     * environment */
+    struct text arguments_sha256;
+    bool failed; /* the job is in failed/, and `failure` says why */
     struct failure failure;
-    int64_t change_since; /* RETRY_CHANGE: when the wait for a change began, which being refused
-                                   again after one does not restart; 0: it does not wait for one */
+    /* RETRY_CHANGE: when the wait for a change began, which a further refusal does not restart;
+     * 0: it does not wait for one */
+    int64_t change_since;
 };
 
 /* Read job.yaml of the job directory `job` into `record`, whose texts live in the arena.  -1 and a
- * sentence when it is missing or damaged, which file_is_damaged() of errno says, or when it could
- * not be read just now. */
+ * sentence when it is missing or damaged (file_is_damaged() of errno tells), or when it could not
+ * be read now. */
 int record_read(int job, struct arena *arena, struct job_record *record, struct error *error);
 
-/* The same from the bytes of a job.yaml, and the other way: append it as job.yaml has it.  What was
- * written reads back as the same. */
+/* The same from the bytes of a job.yaml; and the reverse: append the record in the form of
+ * job.yaml.  Reading back what was written gives the same record. */
 int record_parse(struct arena *arena, struct text source, struct job_record *record,
                  struct error *error);
 int record_format(const struct job_record *record, struct buffer *out, struct error *error);

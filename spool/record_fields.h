@@ -18,7 +18,7 @@ enum field_kind {
     FIELD_INT64,
     FIELD_TIME,
     FIELD_WHEN,
-    /* Those below are not written when they are 0, and are never less. */
+    /* The kinds below are never negative, and are not written when they are 0. */
     FIELD_COUNT,  /* int */
     FIELD_AMOUNT, /* int64_t */
     FIELD_DOUBLE,
@@ -32,13 +32,13 @@ struct record_field {
     bool needed; /* a record without it is damaged */
 };
 
-/* Add the fields of the structure at `base` to the map.  Absent texts and times are left out, unless
- * a time is needed. */
+/* Add the fields of the structure at `base` to the map.  Absent texts and times are left out,
+ * unless a time is required. */
 void record_fields_put(struct arena *arena, struct value *map, const struct record_field *table,
                        size_t count, const void *base);
 
-/* Read them into the structure; what is not there is left as it is.  -1 and a sentence when a field
- * is missing that is needed, or is not of its kind. */
+/* Read them into the structure; absent fields leave it unchanged.  -1 and a sentence when a
+ * required field is missing, or a field is not of its kind. */
 int record_fields_read(const struct value *map, const struct record_field *table, size_t count,
                        void *base, struct error *error);
 

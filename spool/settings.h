@@ -19,7 +19,7 @@ struct settings {
     const struct value *tree;
     char sha256[SHA256_HEX_SIZE]; /* of the file's bytes */
     struct text executor;         /* "local" or "null" */
-    struct text user;             /* whom intake and resubmit become when run as root */
+    struct text user; /* the user to which intake and resubmit switch when run as root */
     uid_t *administrators;
     size_t administrator_count;
     enum sync_mode sync;
@@ -29,17 +29,17 @@ struct settings {
     int64_t takeover_time;
     int64_t retry_interval, retry_first, retry_longest, probe_interval;
     int64_t retry_change;  /* how long a failed job waits for a change that may fix it */
-    int64_t after_unknown; /* how long a job waits for another that has not come */
-    int64_t planner_tick;  /* between two plans, at least */
-    int64_t planner_dwell; /* that a running job keeps its size */
-    int planner_reserve;   /* percent of the capacity, lent to jobs without deadlines first */
+    int64_t after_unknown; /* how long a job waits for a dependency that has not come */
+    int64_t planner_tick;  /* minimum time between two plans */
+    int64_t planner_dwell; /* how long a running job keeps its size at least */
+    int planner_reserve;   /* percent of the capacity that jobs without deadlines get first */
     int planner_budget;    /* percent of a day's capacity that a user's deadlines may claim */
     bool planner_record;   /* write each plan to history/plans */
     int batch;             /* jobs made durable together */
-    int free_percent;      /* intake pauses below this much free space */
+    int free_percent;      /* bytes of free space below which intake pauses */
 };
 
-/* Read dlspool.yaml of an open spool.  -1 and a sentence when it cannot be read or is wrong.
+/* Read dlspool.yaml of an open spool.  -1 and a sentence when it cannot be read or is invalid.
  * settings_free() ends it. */
 int settings_read(struct settings *settings, const struct spool *spool, struct error *error);
 /* The same from the bytes of a dlspool.yaml. */

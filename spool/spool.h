@@ -1,4 +1,4 @@
-/* spool/spool.h - the spool's directories, and how what is written there becomes durable
+/* spool/spool.h - the spool's directories, and how writes to them become durable
  *
  * A job is a directory named by its id; its state is the directory it is in.  One rename moves
  * it.  Everything is done with descriptors of directories that only the daemon's user can write
@@ -6,14 +6,13 @@
  *
  * The write protocol (each step for a whole batch before the next):
  *
- *   1. new files are written completely, in a place nobody looks at (.new/) or by appending;
- *   2. spool_sync() makes them durable;
- *   3. the rename publishes, and spool_sync_state() makes the directory durable;
- *   4. only then is what they came from removed, and anybody told.
+ *   1. new files are written completely, in a place that no stage reads (.new/), or by appending;
+ *   2. spool_sync() makes them durable; 3. the rename publishes, and spool_sync_state() makes the
+ *   directory durable; 4. only then is their source removed, and anybody notified.
  *
  * Beside the documented directories there are two private ones (mode 0700): `.claims/` holds
- * dropped files between the moment they are taken out of incoming/ and the moment their job is
- * durable, named `<token>.<dropped name>`; `.new/` holds job directories that are being written.
+ * dropped files from when they are taken out of incoming/ until their job is durable, named
+ * `<token>.<dropped name>`; `.new/` holds job directories that are being written.
  */
 #ifndef SPOOL_SPOOL_H
 #define SPOOL_SPOOL_H
@@ -29,15 +28,15 @@ enum state { STATE_RENDERED, STATE_SUBMITTED, STATE_FAILED, STATE_HELD, STATE_DO
 
 /* How spool_sync() makes a batch durable. */
 enum sync_mode {
-    SYNC_FILESYSTEM, /* syncfs: one call for the batch; waits for others' writes too */
+    SYNC_FILESYSTEM, /* syncfs: one call for the batch, which also waits for others' writes */
     SYNC_NONE        /* for measuring only: a power cut may lose accepted jobs */
 };
 
 struct spool {
-    char path[PATH_MAX]; /* absolute, for people and for podman */
+    char path[PATH_MAX]; /* absolute, for messages and for podman */
     int root, incoming, claims, new_jobs;
     int states[STATE_COUNT]; /* open directories */
-    uid_t owner;             /* who owns the spool's directory */
+    uid_t owner;             /* the owner of the spool's directory */
     enum sync_mode sync_mode;
 };
 
@@ -59,8 +58,8 @@ int spool_sync(struct spool *spool, struct error *error);
 int spool_sync_state(struct spool *spool, enum state state, struct error *error);
 int spool_sync_directory(struct spool *spool, int directory, const char *name, struct error *error);
 
-/* Notify the stage that watches failed/, and sees to held/, or rendered/, when what jobs there wait for
- * may have come: touch the directory. */
+/* Notify the stage that watches failed/ (and handles held/), or rendered/, that what jobs there
+ * wait for may have happened: touch the directory. */
 void spool_notify_failed(const struct spool *spool);
 void spool_notify_rendered(const struct spool *spool);
 

@@ -1,9 +1,10 @@
 /* spool/waiting.h - DIR/waiting: what the jobs of rendered/ wait for
  *
- * One line for the whole spool, which the submit stage replaces when it changes, so that a hundred
- * thousand jobs that wait cost no more than one; it is not made durable, for it is found out again.
- * A job that was really looked at has a `why` of its own beside it: the first in the queue, and any
- * that the executor has declined.  What all others wait for follows from both: waiting_reason().
+ * It is one line for the whole spool, which the submit stage replaces when it changes, so that a
+ * hundred thousand waiting jobs cost no more than one; it is not made durable, since it is
+ * determined again.  The jobs that were really examined have a `why` of their own as well: the
+ * first in the queue, and any that the executor has declined.  What all others wait for follows
+ * from both: waiting_reason().
  *
  *   waiting for=room since=2026-11-22T11:38:00.000Z first=big-0123456789abc reason="needs 2 CPUs,
  * ..."
@@ -15,10 +16,10 @@
 #include "spool/spool.h"
 
 enum waiting_for {
-    WAITING_TURN,    /* for nothing but their turn */
-    WAITING_ROOM,    /* the first of them for room */
+    WAITING_TURN,    /* only for their turn */
+    WAITING_ROOM,    /* the first of them for capacity */
     WAITING_LIMIT,   /* the first of them for a limit of dlspool's own */
-    WAITING_EXECUTOR /* all of them for an executor that is away */
+    WAITING_EXECUTOR /* all of them for an executor that does not answer */
 };
 
 struct waiting_file {
@@ -31,7 +32,7 @@ struct waiting_file {
 /* -1 and a sentence on failure. */
 int waiting_write(const struct spool *spool, const struct waiting_file *waiting,
                   struct error *error);
-/* Nothing there, or nothing that can be read: WAITING_TURN. */
+/* WAITING_TURN when the file is missing or cannot be read. */
 void waiting_read(const struct spool *spool, struct waiting_file *waiting);
 void waiting_remove(const struct spool *spool);
 

@@ -9,9 +9,9 @@
 /* After this many segments, a job that does not fit is dropped itself, and not the most expensive. */
 enum { MOST_EFFORT = 20000000 };
 
-/* ---- who is preferred ---- */
+/* ---- which jobs are preferred ---- */
 
-/* qsort has no room for a context: who is compared carries its cost. */
+/* qsort passes no context, so each compared item carries its cost. */
 struct priced {
     bool over;
     double cost;
@@ -90,7 +90,7 @@ static struct priced *put_in_order(const struct plan *plan, const struct plan_st
     return prices;
 }
 
-/* ---- who is dropped ---- */
+/* ---- which jobs are dropped ---- */
 
 struct selection {
     struct plan *plan;

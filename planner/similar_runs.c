@@ -24,7 +24,7 @@ struct predict_past {
     struct index indexes[LIKENESSES][ASPECTS];
 };
 
-/* What decides, by similarity.  False: it cannot be told. */
+/* The parts of the key that must agree at this level of similarity.  False when they are unknown. */
 static bool parts_of(enum similarity similarity, const struct predict_key *key,
                      struct text parts[4])
 {

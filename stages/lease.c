@@ -26,9 +26,9 @@ struct lease_line {
     int64_t beat;   /* time of day, milliseconds */
 };
 
-/* Read the lease as it is now: an NFS client may take it for the one that it read before, or for
- * missing, until it has opened the directory.  "" when there is none.  -1 with errno when that
- * cannot be told. */
+/* Read the lease as it is now: an NFS client may return the one that it read before, or report it
+ * as missing, until it has opened the directory.  "" when there is none.  -1 with errno when that
+ * cannot be determined. */
 static int read_text(const struct spool *spool, char text[static LEASE_TEXT_SIZE])
 {
     struct buffer bytes = {0};
@@ -147,9 +147,10 @@ static int see_epoch(void *context, const char *name, unsigned char type)
     return 0;
 }
 
-/* There is no lease to say which epoch was the last.  It is found all the same: epochs never come
- * again, or one that was taken for dead might find its own in force.  Whoever claimed that one is
- * about to serve, or died before it did, which is waited out.  1 go on after *last, 0 wait, -1. */
+/* No lease says which epoch was the last, so find it from the .epoch files: an epoch must never be
+ * used again, or a daemon that was presumed dead might find its own in force.  The daemon that
+ * claimed the last one is about to serve, or died before it did; wait to find out which.  1:
+ * continue after *last; 0: wait; -1: error. */
 static int find_epoch(struct lease *lease, const char *text, int64_t *last, struct error *error)
 {
     *last = 0;

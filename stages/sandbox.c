@@ -1,4 +1,4 @@
-/* stages/sandbox.c - what a stage that reads strangers' text may still do */
+/* stages/sandbox.c - confines a stage that reads untrusted text */
 #include "stages/sandbox.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* stages/users.c - who is behind a user number */
+/* stages/users.c - looks up users by their numbers */
 #include "stages/users.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* stages/users.h - who is behind a user number
+/* stages/users.h - looks up users by their numbers
  *
  * Looking up a user may need the network (LDAP through sssd), which a confined stage cannot reach.
  * So users_start() starts a process that does nothing else: it receives user numbers over a socket

@@ -1,4 +1,5 @@
-/* stages/planning/backfill.c - what this machine has free, who is first to have it, and who may pass */
+/* stages/planning/backfill.c - what this machine has free, which job gets it first, and which may
+ * pass */
 #include "stages/planning/backfill.h"
 
 #include <stdlib.h>

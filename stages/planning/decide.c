@@ -13,7 +13,7 @@
 #include "stages/planning/recording.h"
 #include "stages/stage.h"
 
-enum { UNBOUNDED = 1 << 30 }; /* the capacity of a pool of which it is not known */
+enum { UNBOUNDED = 1 << 30 }; /* the capacity of a pool whose capacity is unknown */
 
 /* Two jobs that are alike are predicted to take what differs by less: plan_state.sticky. */
 static const double STICKY = 2;

@@ -1,4 +1,4 @@
-/* stages/planning/order.c - who is handed over by a plan, in which order */
+/* stages/planning/order.c - which jobs a plan submits, and in which order */
 #include "stages/planning/inside.h"
 
 #include <math.h>
@@ -39,9 +39,9 @@ static void sort_jobs(struct planning *planning)
         qsort(planning->order, count, sizeof(struct cached_job *), by_turn);
 }
 
-/* Is it to be handed over now?  What it takes is taken from `left`.  In its pool each has its place by
- * the plan; of what is not planned, one that may not be overtaken takes what there is of it, even if
- * that is not enough yet. */
+/* Should the job be submitted now?  What it takes is subtracted from `left`.  Within its pool the
+ * plan gives each job its place; of resources that are not planned, a job that may not be overtaken
+ * takes what is free, even if that is not enough yet. */
 static bool is_due(const struct planning *planning, struct capacity *left,
                    const struct cached_job *job)
 {

@@ -97,8 +97,8 @@ static int64_t *find_needs(struct arena *arena, const struct planning *planning,
     return needs;
 }
 
-/* Mark the running jobs whose room is needed, those first that are handed over last: nobody is made
- * smaller, or stopped, for room that stays idle. */
+/* Mark the running jobs whose capacity is needed, those first that come last in the order of
+ * submission: no job is shrunk or stopped for capacity that would stay idle. */
 static bool *mark_needed(struct arena *arena, const struct planning *planning,
                          const struct plan_file *lines)
 {
@@ -156,7 +156,7 @@ static void notify_jobs(const struct planning *planning, const bool *to_notify)
 
 /* ---- DIR/plan ---- */
 
-/* Is there less of its pool now than its smallest size?  Others have it, of whom nothing is known. */
+/* Has its pool less capacity now than its smallest size?  Then jobs that are not dlspool's hold it. */
 static bool is_crowded_out(const struct cached_job *job, const struct plan_file *lines)
 {
     int64_t capacity = lines->pools[job->pool].capacity;

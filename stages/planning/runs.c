@@ -9,7 +9,7 @@
 #include "spool/job.h"
 #include "stages/planning/past.h"
 
-enum { REST = 20 }; /* of the time, 1 in so many is spent predicting again */
+enum { REST = 20 }; /* at most 1 part in this many of the time is spent predicting again */
 
 struct runs {
     const struct spool *spool;

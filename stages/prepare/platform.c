@@ -312,7 +312,7 @@ static void resolve_credentials(struct resolving *work)
                           : "the container engine");
 }
 
-/* Only a cluster can be told who may fetch a job's images. */
+/* Only a cluster accepts credentials for a job's images. */
 static void note_registries(struct resolving *work)
 {
     if (work->description->registries_count && !text_is(work->record->executor, "kubernetes"))

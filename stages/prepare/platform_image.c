@@ -1,4 +1,4 @@
-/* stages/prepare/platform_image.c - of which registry the images of another system's job files are */
+/* stages/prepare/platform_image.c - finds the registry of the images in another system's job files */
 #include "stages/prepare/platform.h"
 
 #include <string.h>

@@ -162,7 +162,7 @@ static void add_script(struct buffer *out, struct text script)
     add_words(out, NULL, 0);
 }
 
-/* Two jobs of which this is the same have as much to do, whatever their sizes are. */
+/* Two jobs with the same digest have the same amount of work, whatever their sizes are. */
 static struct text arguments_sum(struct arena *arena, const struct description *description)
 {
     struct buffer out = {0};

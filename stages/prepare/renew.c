@@ -18,9 +18,9 @@
 
 enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
 
-/* A job that the executor had gets a new attempt number, and with it a new token.  Computed from
- * the log, so that doing it twice is the same as once; where the log does not tell, or lines of it
- * are missing, the executor may have had it.  -1 and a sentence when the log cannot be read just
+/* A job that the executor had gets a new attempt number, and with it a new token.  The number is
+ * computed from the log, so repeating it changes nothing; when the log does not say, or lines of it
+ * are missing, the executor may have had the job.  -1 and a sentence when the log cannot be read
  * now. */
 static int next_attempt(int job, const struct job_record *record, struct error *error)
 {
@@ -31,7 +31,8 @@ static int next_attempt(int job, const struct job_record *record, struct error *
         eventlog_fold(buffer_text(&log), &fold);
     else if (file_is_damaged(errno))
         result = 0;
-    /* Two lines tell the attempt, of which one may be damaged; there is none before the first. */
+    /* Two lines give the attempt, and one of them may be damaged; before the first attempt there is
+     * none. */
     int submitted = (int)eventlog_get_number(&fold.submitted, "attempt", 0);
     int last = submitted > fold.attempt ? submitted : fold.attempt;
     bool had = fold.accepted || fold.started || fold.ended || record->failure.exit_code >= 0 ||

@@ -137,8 +137,8 @@ static int check_request(const struct asking *asking, struct error *error)
     return result ? 1 : 0;
 }
 
-/* What to do about a request of hold or release: 0 nothing, as it is so already; 1 it is to
- * be written; 2 and a sentence when it is refused; -1 when it cannot be told. */
+/* What to do about a request to hold or release: 0: nothing, since it is so already; 1: write it; 2
+ * and a sentence: it is refused; -1: that cannot be determined. */
 static int weigh_hold(const struct asking *asking, struct error *error)
 {
     struct control_request hold;
@@ -211,7 +211,7 @@ static int retry_released(const struct asking *asking, struct text tasks, int64_
                                asking->asker.uid, now, error);
 }
 
-/* Tasks are let go, of which the whole job may be held: `tasks` of them, or all where that is empty. */
+/* Release `tasks`, or all tasks when that is empty, of an array that may be held as a whole. */
 static int release_tasks(const struct asking *asking, int64_t now, struct error *error)
 {
     struct held_tasks held;

@@ -1,4 +1,4 @@
-/* stages/shared/dependencies.c - how other jobs stand, for those that wait for them */
+/* stages/shared/dependencies.c - the state of jobs that others wait for */
 #include "stages/shared/dependencies.h"
 
 #include <errno.h>

@@ -33,13 +33,13 @@ static int end_at_executor(struct executor *executor, const struct job_record *r
 /* How much of the job may be read, by how often that went wrong. */
 enum care {
     READ_RECORD = GUARD_MOST_TRIES, /* all that is needed */
-    READ_LOG,                       /* its log, of which a new record is made */
+    READ_LOG,                       /* its log, from which a new record is made */
     READ_NOTHING,
     TOUCH_NOTHING
 };
 
-/* Read its record, or make one of what its log tells.  1 when neither can be done now; -1 and a
- * sentence when it cannot be told which attempt the executor has. */
+/* Read its record, or make one from its log. 1 when neither can be done now; -1 and a sentence when
+ * it cannot be determined which attempt the executor has. */
 static int read_job(int job, const struct job_place *place, int care, struct arena *arena,
                     struct job_record *record, bool *made, struct error *error)
 {
@@ -123,8 +123,8 @@ static int quarantine_job(struct stage *stage, struct job_place *place, int care
                : 0;
 }
 
-/* The executor of another machine may have it, of which nothing can be ended from here; so may one that
- * cannot be told. */
+/* The executor of another machine may have it, where nothing can be ended from here; so may an
+ * unknown executor. */
 static bool runs_elsewhere(const struct stage *stage, const struct job_place *place,
                            const struct executor *executor)
 {
@@ -157,7 +157,7 @@ bool give_up(struct stage *stage, struct guard *guard, const struct job_place *p
         return false;
     if (tries >= GUARD_SHUNNED)
         return true;
-    /* Unread, it cannot be told which attempt the executor has to end. */
+    /* Without reading it, the attempt that the executor must end is unknown. */
     if (tries >= (place->state == STATE_SUBMITTED ? READ_NOTHING : TOUCH_NOTHING)) {
         log_warn("%s: %s ends over it even while quarantining it; it is skipped until it leaves "
                  "%s/ or dlspool is restarted",

@@ -199,7 +199,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     item->fate = ITEM_SUBMIT;
     item->submission = (struct submission){0};
     if (guard_tries(submitter->guard, id) >= GUARD_MOST_TRIES)
-        return false; /* the plan has it, of which it is passed over */
+        return false; /* the plan may contain it, but it is passed over */
     guard_enter(submitter->guard, item->place.id, 0);
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {

@@ -1,9 +1,9 @@
-/* stages/submit/in_order.c - a batch for an executor without a queue of its own: who is first, and who
- * passes
+/* stages/submit/in_order.c - fills a batch for an executor without a queue: which job is first, and
+ * which pass
  *
- * The first job that does not fit keeps its place until it starts, whatever comes later, but for
- * those that can use nothing that it waits for (stages/planning/backfill.h), such as those for another type of GPU,
- * and jobs of higher priority: these go before it, and take its place when they do not fit either.
+ * The first job that does not fit keeps its place until it starts.  Later jobs pass it only if they
+ * use nothing that it waits for (stages/planning/backfill.h), such as jobs for another type of GPU;
+ * jobs of higher priority go before it, and take its place when they do not fit either.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -179,8 +179,8 @@ static int note_left(struct tracker *tracker, const struct followed *followed, s
     return record_replace(followed->job, &record, error);
 }
 
-/* Ask the executor to stop the jobs that are to be stopped.  Of a killed array, which tasks were left is noted
- * first; the grace runs from the first request. */
+/* Ask the executor to stop the jobs that must stop.  For a killed array, first note which tasks
+ * were left; the grace period runs from the first request. */
 static void stop_jobs(struct round *round)
 {
     struct tracker *tracker = round->tracker;

@@ -15,8 +15,9 @@
 #include "planner/unit_times.h"
 #include "stages/track/units.h"
 
-static const int64_t write_interval = 5000;      /* milliseconds */
-static const int64_t uncounted_interval = 60000; /* ... of a job of which only time is measured */
+static const int64_t write_interval = 5000; /* milliseconds */
+static const int64_t uncounted_interval =
+    60000; /* ... for a job whose run time alone is measured */
 static const int64_t longest_look =
     3600000;                           /* ... that one look adds to what it ran, when it is not
                                                    known since when it runs */

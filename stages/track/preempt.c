@@ -63,7 +63,7 @@ static int signal_number(struct text name)
     return SIGTERM; /* which is what a stop is, whatever the job understands */
 }
 
-/* A job that gives way and has not been told. */
+/* A job that is preempted and has not been signalled. */
 static bool is_to_be_told(const struct followed *followed)
 {
     const struct preemption *preemption = followed->tracked->preemption;
@@ -72,7 +72,7 @@ static bool is_to_be_told(const struct followed *followed)
            (followed->poll.phase == PHASE_RUNNING || followed->poll.phase == PHASE_WAITING);
 }
 
-/* Its signal, or 0 when there is nothing to be saved, or when that cannot be told now. */
+/* Its signal, or 0 when nothing needs saving or that cannot be determined now. */
 static int prepare_telling(struct tracker *tracker, struct followed *followed, int64_t *grace)
 {
     struct job_record record;
@@ -155,8 +155,9 @@ bool preempt_goes_on(const struct tracked *tracked, const struct job_poll *poll)
     bool complete = measure_complete(tracked->measure);
     if (!preemption || (poll->phase != PHASE_SUCCEEDED && poll->phase != PHASE_FAILED))
         return false;
-    /* One that ends well has done its work, unless what it counts says that it has not.  How it ended
-     * cannot be told where the signal is a cancel; then what it counts tells, if it had its time. */
+    /* A job that succeeds has done its work, unless its units say that it has not.  When the signal
+     * is the executor's cancel, how the job ended is unknown; then its units decide, if it had its
+     * time to save. */
     if (poll->phase == PHASE_SUCCEEDED)
         return measure_progress(tracked->measure)->total > 0 && !complete;
     return !(preemption->cancelled && complete && !tracked->forced);

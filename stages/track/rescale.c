@@ -1,8 +1,9 @@
-/* stages/track/rescale.c - running jobs get the sizes that the plan has for them
+/* stages/track/rescale.c - resizes running jobs as the plan says
  *
- * In place, where the executor can: it is asked; then that is written down and made durable; then the
- * request goes.  After a crash in between it is asked again, which does no harm.  Otherwise the job gives
- * way (preempt.c): that it is stopped for this is written down and durable before it gets its signal.
+ * Where the executor can resize a running job, it is asked to; then the new size is written down
+ * and made durable; then the request is removed.  After a crash in between it is asked again, which
+ * does no harm.  Otherwise the job is preempted (preempt.c): the reason why it is stopped is
+ * written down and durable before it gets its signal.
  */
 #include "stages/track/inside.h"
 

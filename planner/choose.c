@@ -1,4 +1,4 @@
-/* planner/choose.c - which jobs are planned to be done by their deadlines */
+/* planner/choose.c - chooses the jobs that are planned to meet their deadlines */
 #include "planner/choose.h"
 
 #include <stdlib.h>
@@ -6,7 +6,8 @@
 
 #include "base/text.h"
 
-/* After this many segments, a job that does not fit is dropped itself, and not the most expensive. */
+/* After this many segments, a job that does not fit is itself dropped, instead of the most
+ * expensive one. */
 enum { MOST_EFFORT = 20000000 };
 
 /* ---- which jobs are preferred ---- */
@@ -29,8 +30,8 @@ static int by_cost(const void *a, const void *b)
     return strcmp(first->id, second->id);
 }
 
-/* Each user's tokens pay for their jobs, those that were promised first, then the cheapest; which of them
- * are beyond that.  A promise is no blank cheque: a job that grew beyond the tokens loses it. */
+/* Find the jobs that are beyond their users' tokens, which pay first for promised jobs, then for
+ * the cheapest.  A promise is no blank cheque: a job that grew beyond the tokens loses it. */
 static void pay_with_tokens(const struct plan *plan, const struct plan_state *state,
                             struct priced *prices)
 {
@@ -50,15 +51,17 @@ static void pay_with_tokens(const struct plan *plan, const struct plan_state *st
     free(left);
 }
 
-/* What is predicted of two jobs that are alike differs: that is not to take one's place for the other. */
+/* Predictions for two similar jobs differ a little; such a difference must not make one take the
+ * other's place. */
 static double price_of(const struct plan_item *item, const struct plan_state *state)
 {
     bool sticks = item->job->size > 0 && state->sticky > 1;
     return item->job->promised ? 0 : sticks ? item->cost / state->sticky : item->cost;
 }
 
-/* Users take turns, or the many jobs of one would come before another's only one whenever those are a
- * little cheaper: a user's second job counts as if it cost twice as much, the third three times ... */
+/* Users take turns: a user's second job counts as if it cost twice as much, the third three times
+ * ... Otherwise one user's many jobs would come before another's only one whenever they are a
+ * little cheaper. */
 static void take_turns(const struct plan *plan, const struct plan_state *state,
                        struct priced *prices)
 {
@@ -71,8 +74,8 @@ static void take_turns(const struct plan *plan, const struct plan_state *state,
     free(jobs);
 }
 
-/* The candidates, the one preferred first: firm jobs that were promised, at no cost; the cheapest
- * others; those beyond their owners' tokens, whatever they are. */
+/* The candidates in order of preference: firm jobs that were promised, at no cost; the others from
+ * the cheapest on; then all jobs beyond their owners' tokens. */
 static struct priced *put_in_order(const struct plan *plan, const struct plan_state *state)
 {
     size_t count = plan->candidates;
@@ -94,7 +97,7 @@ static struct priced *put_in_order(const struct plan *plan, const struct plan_st
 
 struct selection {
     struct plan *plan;
-    size_t *rank;  /* of each candidate: how many are preferred to it */
+    size_t *rank;  /* for each candidate: how many are preferred to it */
     size_t effort; /* segments looked at so far, about */
 };
 
@@ -126,7 +129,7 @@ static size_t heap_pop(struct heap *heap)
     return top;
 }
 
-/* What is free until a time, while that grows: capacity times seconds. */
+/* Capacity times seconds that are free until a time, for increasing times. */
 struct area {
     const struct timeline *timeline;
     size_t segment;
@@ -148,7 +151,7 @@ static double area_until(struct area *area, double until)
     return area->area;
 }
 
-/* What the item takes of what is free, at least; its floor is not free. */
+/* The least that the item takes of the free capacity, which does not include its floor. */
 static double capacity_needed(const struct plan_item *item, double now)
 {
     double until = item->floor_until < item->latest ? item->floor_until : item->latest;
@@ -156,9 +159,9 @@ static double capacity_needed(const struct plan_item *item, double now)
     return item->use > floor ? item->use - floor : 0;
 }
 
-/* Those until a deadline cannot all be planned when what is free until then is less than what they
- * cost: drop the dearest of them, without planning anybody.  When that is the last of them in the end,
- * nobody else is dropped for it. */
+/* The jobs due by a deadline cannot all be planned when they cost more than what is free until
+ * then: drop the most expensive of them, without planning any.  When in the end that is the last of
+ * them, no other is dropped for it. */
 static void drop_by_area(struct selection *selection, const struct priced *prices)
 {
     struct plan *plan = selection->plan;
@@ -195,7 +198,7 @@ static bool plan_item(struct selection *selection, struct plan_item *item)
     return plan_take(selection->plan, item);
 }
 
-/* Of those up to `last` that are not dropped, the one that is preferred least. */
+/* Of the jobs up to `last` that are not dropped, the least preferred one. */
 static size_t find_dearest(const struct selection *selection, size_t last)
 {
     size_t dearest = last;
@@ -222,7 +225,7 @@ static void plan_or_drop(struct selection *selection)
     }
 }
 
-/* Of those that were dropped, plan who fits into what is left free, the cheapest first. */
+/* Plan the dropped jobs that fit into what is left free, the cheapest first. */
 static void squeeze_in(struct selection *selection, const struct priced *prices)
 {
     struct plan *plan = selection->plan;

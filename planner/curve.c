@@ -1,12 +1,12 @@
-/* planner/curve.c - how long a unit takes at each size, from the sizes at which that was measured */
+/* planner/curve.c - how long a unit takes at each size, from measurements at some sizes */
 #include "planner/curve.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double one_cpu = 1000;
-static const double idle = 0.5; /* a job that uses less than this of what it has will not be
-                                           faster with more of it */
+static const double idle =
+    0.5; /* a job that uses less than this share of its CPUs will not be faster with more of them */
 
 void curve_add(struct curve *curve, double size, double time)
 {
@@ -25,8 +25,7 @@ void curve_add(struct curve *curve, double size, double time)
     curve->count++;
 }
 
-/* The least squares of (s + p/k)/T - 1; where that would have one of them negative, of the other
- * alone. */
+/* Least squares of (s + p/k)/T - 1; if s or p would be negative, of the other alone. */
 static void fit_points(struct curve *curve)
 {
     double ss = 0, sp = 0, pp = 0, s1 = 0, p1 = 0;
@@ -55,8 +54,8 @@ static void fit_points(struct curve *curve)
     }
 }
 
-/* Of one point, by how many CPUs were busy on the average: one always, and all of them for a
- * part of the time. */
+/* Fit a single point by the average number of busy CPUs: one is always busy, and all of them part
+ * of the time. */
 static void fit_use(struct curve *curve)
 {
     double size = curve->points[0].size, time = curve->points[0].time;
@@ -90,7 +89,7 @@ static double time_shrunk(double time, double from, double to)
     return time * from / to;
 }
 
-/* As much as the fit says that it changes from a measured point. */
+/* Scale from a measured point by the ratio that the fit gives. */
 static double from_point(const struct curve *curve, const struct curve_point *point, double size)
 {
     return point->time * time_fitted(curve, size) / time_fitted(curve, point->size);
@@ -107,7 +106,7 @@ static double time_above(const struct curve *curve, double size)
     return size <= edge ? time : fmax(time, time_grown(from_point(curve, last, edge), edge, size));
 }
 
-/* One CPU is used by what is not parallel, so that below it all is slower. */
+/* The serial part uses one CPU, so below one CPU everything is slower. */
 static double below_by_use(const struct curve *curve, double size)
 {
     const struct curve_point *first = &curve->points[0];
@@ -129,7 +128,7 @@ static double time_below(const struct curve *curve, double size)
                         : time_shrunk(from_point(curve, first, edge), edge, size);
 }
 
-/* By the fit, bent so that it goes through both points. */
+/* Interpolate by the fit, bent to go through both points. */
 static double time_between(const struct curve *curve, const struct curve_point *low, double size)
 {
     const struct curve_point *high = low + 1;

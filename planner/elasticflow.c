@@ -4,12 +4,12 @@
  * ASPLOS 2023.  Each admitted job has its minimum satisfactory share, found backward from its
  * deadline and used forward; a job that would break one is declined for good.
  *
- * Where this differs, it is better for it.  Its code declines all jobs that arrive together when one
- * does not fit; here they are asked one after another.  It declines whoever comes while any admitted
- * job misses its deadline by the plan, as happens when restarts cost more than was thought; here only
- * who adds a miss.  Declined jobs run on what nobody else wants, so that completion times are those of
- * all jobs.  When thousands come together, those that are left after MOST_EFFORT of planning are admitted
- * if they fit into what the plan leaves free.
+ * The differences favour ElasticFlow.  Its code declines all jobs that arrive together when one
+ * does not fit; here they are considered one after another.  It declines every new job while any
+ * admitted job misses its deadline in the plan, as happens when restarts cost more than predicted;
+ * here only jobs that add a miss.  Declined jobs run on capacity that no other job wants, so that
+ * completion times cover all jobs.  When thousands arrive together, those left after MOST_EFFORT of
+ * planning are admitted if they fit into what the plan leaves free.
  */
 #include <math.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@
 /* Segments looked at, about, for those that come together. */
 enum { MOST_EFFORT = 50000000 };
 
-/* The level of a job at a moment: before `point` it is capped lower. */
+/* The level of a job at a moment; before `point` its cap is lower. */
 static const struct plan_level *level_at(const struct plan_job *job, size_t cap, int free)
 {
     int most = job->levels[cap].size < free ? job->levels[cap].size : free;
@@ -153,7 +153,7 @@ static void refuse_hopeless_jobs(struct plan *plan)
             plan->items[i].job->refused = true;
 }
 
-/* The candidates that nothing was decided about yet, in the order of their arrival. */
+/* The undecided candidates, in the order of their arrival. */
 static size_t find_new_jobs(const struct plan *plan, struct plan_item **found)
 {
     size_t count = 0;
@@ -185,7 +185,7 @@ static void admit_new_jobs(struct plan *plan, const struct plan_state *state)
     free(fresh);
 }
 
-/* What the next level adds to the capacity times seconds that the job takes, for each unit; less is
+/* How much the next level adds to the job's capacity times seconds, per unit of capacity; less is
  * better, and a job that has nothing comes first. */
 static double marginal_cost(const struct plan_job *job, size_t level)
 {
@@ -197,8 +197,8 @@ static double marginal_cost(const struct plan_job *job, size_t level)
     return (with - without) / (to->size - to[-1].size);
 }
 
-/* Spare capacity, to admitted jobs first (pass 0), then to those without a deadline and to those that
- * were declined. */
+/* Give spare capacity to admitted jobs first (pass 0), then to jobs without a deadline and to
+ * declined ones. */
 static int give_spare(struct plan *plan, int free_now, int pass)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* planner/plan.c - who takes part in a plan, and what each has of it */
+/* planner/plan.c - which jobs take part in a plan, and the share of each */
 #include "planner/plan.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@ static const double PATIENCE = -0.2;
  * one: a multiple of its run time from now. */
 static const double AGE = 3600, AGE_TIMES = 10, AGE_DEADLINE = 3;
 
-/* ---- who takes part ---- */
+/* ---- which jobs take part ---- */
 
-/* What is sorted: items are large. */
+/* The elements that are sorted, since items are large. */
 struct key {
     double latest;
     const char *id;
@@ -58,7 +58,7 @@ void plan_sort_others(struct plan *plan)
           by_id);
 }
 
-/* Whether the job would be done by then if it were alone: at its fastest, or as it runs now, which
+/* Whether the job alone would be done by then: at its fastest level, or at its present one, which
  * costs no restart. */
 static bool can_meet(const struct plan_job *job, const struct plan_level *fastest, double now,
                      double latest)
@@ -106,7 +106,7 @@ static void sort_best_effort(struct plan_item *item, const struct plan_state *st
     }
 }
 
-/* A job that keeps its size is predicted as it runs, and nothing is decided about it. */
+/* A job that keeps its size is predicted at that size; nothing is decided about it. */
 static void sort_kept(struct plan_item *item, const struct plan_state *state)
 {
     struct plan_job *job = item->job;
@@ -134,7 +134,7 @@ static void find_floor(struct plan_item *item, double now)
         item->floor_until = now + share_time_alone(job, &job->levels[0]);
 }
 
-/* What the job costs at the cheapest level with which it is done in time when it is alone. */
+/* The job's cost at the cheapest level with which it alone is done in time. */
 static void find_cost(struct plan_item *item, double now)
 {
     const struct plan_job *job = item->job;

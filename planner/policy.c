@@ -1,4 +1,4 @@
-/* planner/policy.c - ways to decide, by name */
+/* planner/policy.c - the scheduling policies, by name */
 #include "planner/policy.h"
 
 #include "planner/plan.h"

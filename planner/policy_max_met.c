@@ -31,7 +31,7 @@ static void tell_jobs(struct plan *plan, struct plan_state *state)
     }
 }
 
-/* What the job holds whatever is planned. */
+/* What the job holds regardless of the plan. */
 static int size_held(const struct plan_job *job)
 {
     if (job->size == 0)
@@ -39,8 +39,8 @@ static int size_held(const struct plan_job *job)
     return job->kept ? job->size : job->unstoppable ? job->levels[0].size : 0;
 }
 
-/* How much of the reserve best effort can use now, beside what it holds already.  No job that needs
- * all of the cluster waits for ever because a part of it is lent. */
+/* How much of the reserve best effort can use now, besides what it holds already.  A job that needs
+ * the whole cluster does not wait for ever because part of it is lent. */
 static int lent_first(const struct plan_state *state)
 {
     double reserve = floor(state->reserve * state->capacity), wanted = 0, kept = 0, largest = 0;

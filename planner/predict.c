@@ -1,7 +1,8 @@
-/* planner/predict.c - how long a job will take, from what is known of it and of those before it
+/* planner/predict.c - predicts how long a job will take, from its own progress and from earlier
+ * jobs
  *
- * Two things are asked: how long a unit takes at each size (struct pace), and how many units there
- * are (struct amount).  Of both the median and the spread of the logarithm.
+ * Two quantities are predicted: how long a unit takes at each size (struct pace), and how many
+ * units there are (struct amount); for both, the median and the spread of the logarithm.
  */
 #include "planner/predict.h"
 
@@ -13,13 +14,13 @@ static const double z_late = 0.8416;            /* of the normal distribution, t
 static const double unknown_seconds = 8 * 3600; /* a guess, where nothing is known */
 static const double unknown_spread = 0.7;       /* ... and its error: by a factor of two */
 static const double prior_cost = 60;            /* seconds to start up, or to restart */
-static const double few_spread = 0.3;           /* of what rests on one or two runs */
+static const double few_spread = 0.3;           /* of predictions from one or two runs */
 static const double least_spread = 0.03;        /* of anything that is measured */
 static const double first_spread = 0.1;         /* ... over too short a time for a median */
-static const double full_trust = 0.05;          /* share of the work after which only what the job
-                                                   shows counts */
-static const double usable_spread = 0.5;        /* history that varies more is not mixed in */
-static const double overrun = 0.05;             /* what is left of a job that should be done, as a
+static const double full_trust =
+    0.05; /* share of the work after which only the job's own progress counts */
+static const double usable_spread = 0.5; /* history that varies more is not mixed in */
+static const double overrun = 0.05;      /* what is left of a job that should be done, as a
                                                    share of what it has done */
 static const double least_left = 1e-6;
 
@@ -63,8 +64,8 @@ static void pace_of_past(const struct predict_past *past, const struct predict_j
     pace->runs = similar.count;
 }
 
-/* Of a counted job without runs that are like it enough: how long whole jobs took says something,
- * too, if how long units took varies more. */
+/* For a job with units but without runs similar enough: the time of whole jobs counts, too, if the
+ * time of units varies more. */
 static void pace_of_whole_jobs(const struct predict_past *past, const struct predict_job *job,
                                double total, struct pace *pace)
 {
@@ -80,7 +81,7 @@ static void pace_of_whole_jobs(const struct predict_past *past, const struct pre
     *pace = whole;
 }
 
-/* What the job itself has shown: its parts, and on top what is measured now. */
+/* The job's own measurements: those of its parts, and the present one. */
 static void own_curve(const struct predict_job *job, struct curve *curve)
 {
     double longest = 0;
@@ -99,7 +100,7 @@ static void own_curve(const struct predict_job *job, struct curve *curve)
     curve_fit(curve);
 }
 
-/* How far what the job shows is believed. */
+/* How much the job's own measurements are trusted. */
 static double trust_in_job(const struct predict_job *job, double total)
 {
     const double window = 50;
@@ -107,7 +108,7 @@ static double trust_in_job(const struct predict_job *job, double total)
     return fmin(1, fmax(0, share));
 }
 
-/* The past's curve, moved to where the job itself has been. */
+/* The curve of past runs, shifted to fit the job's own measurements. */
 static void move_curve(struct curve *past, const struct curve *own)
 {
     const struct curve_point *point = &own->points[own->count - 1];
@@ -158,7 +159,7 @@ static struct amount amount_of(const struct predict_past *past, const struct pre
     return amount;
 }
 
-/* Putting it together */
+/* Combining the estimates */
 
 static void set_levels(const struct predict_job *job, const struct curve *curve, double scale,
                        struct prediction *prediction)
@@ -226,7 +227,7 @@ static bool predict_counted(const struct predict_past *past, const struct predic
     return true;
 }
 
-/* Seconds at the size wanted that a job which is not counted has done. */
+/* Seconds, at the wanted size, that a job without units has done. */
 static double done_in_seconds(const struct predict_job *job, const struct curve *curve)
 {
     double wanted = curve_time(curve, job->wanted), done = 0;
@@ -259,7 +260,7 @@ static bool predict_uncounted(const struct predict_past *past, const struct pred
     return true;
 }
 
-/* Nothing is known: as if it took very long, and then as long again. */
+/* Nothing is known: assume that it takes very long, and then as long again. */
 static void guess_time(const struct predict_job *job, struct prediction *prediction)
 {
     struct curve curve;
@@ -270,7 +271,8 @@ static void guess_time(const struct predict_job *job, struct prediction *predict
         curve_add(&curve, job->wanted, 1);
     bool told = job->counted && job->total > 0;
     double units = told ? job->total : seconds;
-    /* Units are counted, but not how long one takes: so that all take that long. */
+    /* Units are counted, but the time of one is unknown: choose it so that all of them take that
+     * long. */
     double scale = told ? curve_time(&curve, job->wanted) * units / seconds : 1;
     set_levels(job, &curve, scale, prediction);
     struct amount amount = {.units = units, .told = told};

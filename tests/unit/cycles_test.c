@@ -2,8 +2,7 @@
  *
  * The answer is compared with one that is found the slow way, for many random graphs.
  *
- * Seen to fail: with find_way() following edges to younger jobs, or to those left out; with `awaited`
- * looked at for edges from younger jobs; with the visits of the search before counted.
+ * Seen to fail with: tests/mutants/cycles-*.patch; `awaited` looked at for edges from younger jobs.
  */
 #include "tests/unit/unit.h"
 

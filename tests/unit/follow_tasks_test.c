@@ -3,8 +3,8 @@
  *
  * The executor does and says what the test wants.
  *
- * Seen to fail: with write_down() empty; with `late` never set in find_new(); with fate_of_success()
- * always FATE_DONE, or never FATE_HELD; with retries_used() counting what a new log has; with read_history() of stages/track/track.c without FATE_HELD.
+ * Seen to fail with: tests/mutants/follow-end-*.patch; write_down() empty; `late` never set in find_new();
+ * retries_used() counting what a new log has; read_history() of stages/track/track.c without FATE_HELD.
  */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"

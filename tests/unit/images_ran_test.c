@@ -1,7 +1,7 @@
 /* tests/unit/images_ran_test.c - what tasks ran in is written once for each role, and recalled
  *
- * Seen to fail: with is_noted() that compares roles only (a second image of a role is not told), and with
- * the attempt not compared (what an attempt before ran in is taken for this one's).
+ * Seen to fail with: tests/mutants/images-ran-*.patch; the attempt not compared (what an attempt before ran
+ * in is taken for this one's).
  */
 #include "base/file.h"
 #include "tests/unit/unit.h"

@@ -1,7 +1,6 @@
 /* tests/unit/kubernetes_list_test.c - what a cluster still has of jobs of this spool
  *
- * Seen to fail: with is_made_by() not comparing, what another spool of the same name made is
- * listed; with `removed` never set, what the cluster itself will remove is listed again and again.
+ * Seen to fail with: tests/mutants/kubernetes-list-*.patch.
  */
 #include "tests/unit/kubernetes_stand_in.h"
 

@@ -1,7 +1,6 @@
 /* tests/unit/local_list_test.c - of which jobs a podman has something that others may use, too
  *
- * Seen to fail: with is_certainly_ours() of executors/local/end.c true for what has no label, or
- * not comparing.
+ * Seen to fail with: tests/mutants/local-ends-*.patch.
  */
 #include "executors/registry/registry.h"
 #include "tests/unit/stand_in.h"

@@ -1,6 +1,6 @@
 /* tests/unit/process_test.c - processes are told from one another
  *
- * Seen to fail: process_signal_group() without its look at the group, or at the arguments.
+ * Seen to fail with: tests/mutants/process-*.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,6 @@
 /* tests/unit/request_after_test.c - dependencies: after, and hold
  *
- * Seen to fail: with the duplicate looked for in add() left out; with a prefix that is no condition taken
- * for a job; with a word without a colon taken for afterany; with AFTER_MOST not looked at.
+ * Seen to fail with: tests/mutants/after-*.patch; a prefix that is no condition taken for a job.
  */
 #include "tests/unit/request_support.h"
 

@@ -1,8 +1,7 @@
 /* tests/unit/request_array_test.c - sweeps and elastic jobs: array and size
  *
- * Seen to fail: with the sort left out of ranges_parse(); with `stride` set after the product; with
- * check_count() not setting the count; with the step not looked at; with small_number() taking
- * more than ARRAY_MOST.
+ * Seen to fail with: tests/mutants/ranges-keep-their-order.patch and array-sets-no-count.patch; `stride` set
+ * after the product; the step not looked at; with small_number() taking more than ARRAY_MOST.
  */
 #include "tests/unit/request_support.h"
 

@@ -1,7 +1,6 @@
 /* the sizes that a job can have: which there are, and how they are said
  *
- * Seen to fail with: tests/mutants/sizes-*.patch; in size_at() of job/sizes.c, without the look at
- * overflow; in sizes_list(), more than SIZES_MOST told.
+ * Seen to fail with: tests/mutants/sizes-*.patch.
  */
 #include "tests/unit/unit.h"
 

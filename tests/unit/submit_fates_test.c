@@ -7,7 +7,7 @@
  * with an executor that has a queue, one that starts what there is room for, and one that wants to hold
  * a number of objects only.
  *
- * Seen to fail: with handover_is_unsettled() of stages/submit/handover.c false for what was accepted and not moved.
+ * Seen to fail with: tests/mutants/handover-trusts-what-was-not-moved.patch.
  */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"

@@ -1,9 +1,8 @@
 /* the submit stage: what waits stays in rendered/, says for what, and costs next to nothing
  * meanwhile
  *
- * Seen to fail with: note_declined() of stages/submit/handover.c not noting `declined` (a job that waits cannot
- * be killed); its rest always the least one (the log grows); submit.c not telling what the others
- * wait for; why_remove() left out of note_submitted().
+ * Seen to fail with: tests/mutants/handover-notes-no-decline.patch; its rest always the least one (the log
+ * grows); submit.c not telling what the others wait for; why_remove() left out of note_submitted().
  */
 #include "base/file.h"
 #include "stage_fixture.h"

@@ -1,7 +1,6 @@
 /* tests/unit/sweep_test.c - which tasks of an array an attempt runs, and what templates see of it
  *
- * Seen to fail with: tests/mutants/sweep-*.patch; with the index of task_array() in renderer/context.c
- * taken for the rank.
+ * Seen to fail with: tests/mutants/sweep-*.patch and context-takes-the-rank-for-the-index.patch.
  */
 #include "base/json.h"
 #include "base/ranges.h"

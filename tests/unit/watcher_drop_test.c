@@ -1,7 +1,6 @@
 /* tests/unit/watcher_drop_test.c - taking what strangers dropped, with real files
  *
- * Seen to fail: the changes while reading with the second fstat left out of read_open_file(); the
- * open writer with writers_hold() left out; the pipe without O_NONBLOCK (it hung); the sparse
+ * Seen to fail with: tests/mutants/drop-*.patch; the sparse
  * file with the size not checked; the lost reply with the look at the claim left out.
  */
 #include "tests/unit/watcher_support.h"

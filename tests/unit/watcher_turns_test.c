@@ -1,7 +1,6 @@
 /* tests/unit/watcher_turns_test.c - whose file is looked at next
  *
- * Seen to fail: with turns_next() that does not move on to the lane after; with turns_longest() that
- * gives the lane's own; with sift_down() left out of turns_remove().
+ * Seen to fail with: tests/mutants/turns-*.patch.
  */
 #include "tests/unit/watcher_support.h"
 #include "watcher/turns.h"

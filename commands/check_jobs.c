@@ -93,6 +93,7 @@ static size_t count_bad_lines(struct text log)
     return lines - events;
 }
 
+/* Compare the job's log with itself and with the directory that the job is in. */
 static void check_log(struct checker *checker)
 {
     struct buffer log = {0};

@@ -150,6 +150,7 @@ static void print_output_names(int job)
     sys.close(output);
 }
 
+/* Print all facts of a job; one that it does not have is left out. */
 static void print_people(const struct spool *spool, const struct job_view *view,
                          const struct outlook *outlook, const struct reach *reach, int job,
                          struct text log)
@@ -229,6 +230,8 @@ static void read_reach(const struct spool *spool, int job, const struct job_view
     settings_free(&settings);
 }
 
+/* Find the job, read its files, and print it.  A file that is missing or damaged leaves out what
+ * it says. */
 static int show_job(const struct spool *spool, const char *id, bool json)
 {
     struct job_place place;

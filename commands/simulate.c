@@ -160,6 +160,7 @@ static bool in_range(const char *option, double number, double least, double mos
 
 /* ---- running ---- */
 
+/* Add the figures of one run to a sum over all seeds. */
 static void add_result(struct simulation_result *sum, const struct simulation_result *result)
 {
 #define ADD(member) sum->member += result->member
@@ -211,6 +212,7 @@ static void run_policy(const struct request *request, const struct trace *trace,
 
 /* ---- telling ---- */
 
+/* Print a row for each policy, of means over the seeds. */
 static void print_table(const struct request *request, const struct outcome *outcomes)
 {
     printf("%-12s", "policy");
@@ -242,6 +244,7 @@ static void print_table(const struct request *request, const struct outcome *out
     }
 }
 
+/* Print the same figures as JSON, under their names. */
 static int print_outcomes_json(const struct request *request, const struct outcome *outcomes)
 {
     struct arena *arena = arena_new();
@@ -297,6 +300,8 @@ static int write_plot(const struct request *request, const struct outcome *outco
     return result ? STATUS_FAILED : STATUS_DONE;
 }
 
+/* Run the trace under each policy and print what came of it.  Progress is shown on a terminal
+ * only. */
 static int simulate_all(const struct request *request)
 {
     struct arena *arena = arena_new();

@@ -203,6 +203,7 @@ static void print_removed(const struct report *report)
         count == 1 ? "was" : "were", last->id, clock_local(last->time, time));
 }
 
+/* Print the report for people.  What could not be found out has its reason in its place. */
 static void print_report(const struct report *report)
 {
     printf("spool        %s\n", report->spool.path);
@@ -311,6 +312,7 @@ static struct value *removed_list(const struct report *report)
     return list;
 }
 
+/* The report as a tree.  What could not be found out is null, with a reason beside it. */
 static struct value *report_tree(const struct report *report)
 {
     struct arena *arena = report->arena;

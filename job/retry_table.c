@@ -201,6 +201,8 @@ static bool is_bounded(struct text pattern)
     return true;
 }
 
+/* Compile the row's expression.  What would let regcomp() or a search take too long, long or
+ * deep ones and back references, is refused. */
 static int parse_expression(struct row *row, struct error *error)
 {
     struct error_quote_buffer buffer;

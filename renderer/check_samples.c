@@ -86,6 +86,8 @@ static int look_at(struct work *work, const struct value *tree, struct error *er
     return result;
 }
 
+/* Render one sample job.  A tree that was found good before, or a job that the template refuses,
+ * is not looked at further. */
 static void render_sample(struct work *work, size_t number)
 {
     struct sampled_template *template = work->template;

@@ -207,6 +207,8 @@ static struct value *size_object(struct arena *arena, const struct context_job *
     return object;
 }
 
+/* Put the roles, the tasks and the number of tasks into the context; a task's rank counts over
+ * all roles in their order. */
 static void add_roles(struct arena *arena, struct value *object, const struct context_job *job,
                       struct value *job_env)
 {

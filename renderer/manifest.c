@@ -46,6 +46,8 @@ static bool takes_host(const struct work *work)
                               repository_site(work->repository, &error));
 }
 
+/* Choose the template of the library, or the one for any library.  The words become a path, so
+ * that anything but a word is refused first. */
 static int choose_template(struct work *work)
 {
     const struct render_input *input = work->input;

@@ -53,6 +53,8 @@ static const char *find_synonym(const struct field_table *table, struct text key
     return NULL;
 }
 
+/* Say of a field that is unknown what was probably meant: a field of another place, a synonym,
+ * or the nearest name; else all names, once for each table. */
 static void refuse_unknown(struct reading *reading, const struct value_path *path,
                            const struct member *member, const struct field_table *table)
 {

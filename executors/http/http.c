@@ -173,6 +173,8 @@ static void set_times(struct slot *slot, const struct http_request *request)
     }
 }
 
+/* Fill a free slot with the request and add it to those in flight.  When curl does not take it,
+ * the request keeps the outcome HTTP_NOT_SENT and a sentence. */
 static void start_request(struct slot *slot, struct http_request *request)
 {
     CURL *easy = slot->easy;
@@ -208,6 +210,9 @@ static void start_request(struct slot *slot, struct http_request *request)
     }
 }
 
+/* Decide the outcome of a request that curl is done with, and free its slot.  What was never
+ * sent is told apart from what was sent and not answered: only the former may be sent again
+ * without asking. */
 static void end_request(struct slot *slot, CURLcode code)
 {
     struct http_request *request = slot->request;

@@ -188,6 +188,8 @@ static void take_job(struct kubernetes_cache *cache, struct cached_token *token,
     job->seen = cache->lists[FOLLOW_JOBS];
 }
 
+/* Take up what is said of a pod.  A watch may repeat an older version than the one that is
+ * known: that is not taken.  What is listed is taken in any case. */
 static void take_pod(struct kubernetes_cache *cache, struct cached_token *token,
                      const struct value *object, bool deleted, bool listed)
 {

@@ -125,6 +125,9 @@ static bool go_on(void *context, const struct http_request *ended)
            !kubernetes_connection_note_status(connection, ended->status, ended->retry_after);
 }
 
+/* Open the two clients of the connection, for requests and for streams, where they are not open
+ * yet.  A proxy of dlspool.yaml comes before that of the kubeconfig; none of both leaves it to
+ * the environment. */
 static int open_clients(struct kubernetes_connection *connection, struct error *error)
 {
     const struct kubernetes_settings *own = &connection->settings;

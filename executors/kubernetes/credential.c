@@ -105,6 +105,8 @@ static bool replace_secret(struct buffer *old, struct buffer *new)
     return !same;
 }
 
+/* Run the plugin when what it gave is about to expire.  One that failed is left alone for a
+ * while, and what it gave before is used as long as it is good. */
 static int refresh_plugin(struct kubernetes_credential *credential, struct error *error)
 {
     const struct kubeconfig *config = credential->config;

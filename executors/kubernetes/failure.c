@@ -71,6 +71,8 @@ static int code_or(const struct value *terminated, int otherwise)
     return code > 0 ? code : otherwise;
 }
 
+/* Did the pod fail as a whole, and not one of its containers?  Its reason then becomes one of
+ * dlspool's words. */
 static bool find_pod_reason(struct reading *reading)
 {
     static const struct {

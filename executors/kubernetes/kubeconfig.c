@@ -157,6 +157,9 @@ static struct text current_context(const struct config_reader *reader)
     return TEXT("");
 }
 
+/* Read the context of that name, or the current one, with its cluster and its user.  NULL and a
+ * sentence when one of them is missing or damaged.  A file with secrets that others may read is
+ * noted for a warning. */
 static struct kubeconfig *read_files(const struct config_reader *reader, const char *context_name)
 {
     struct kubeconfig *config = arena_allocate(reader->arena, sizeof(*config));
@@ -241,6 +244,8 @@ static const char *home_path(struct arena *arena)
 
 /* ---- the service account of the pod we are in ---- */
 
+/* Make a configuration of what a pod finds in its environment and its files.  Without a token
+ * there is none. */
 static struct kubeconfig *read_service_account(struct arena *arena, const char *directory,
                                                struct error *error)
 {

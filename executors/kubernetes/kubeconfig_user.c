@@ -71,6 +71,8 @@ static const struct value *describe_cluster(struct arena *arena, const struct co
     return object;
 }
 
+/* Read the user's `exec`, the plugin that gives credentials.  Only the versions of its protocol
+ * that give tokens and certificates are taken. */
 static int read_plugin(const struct config_entry *user, const struct config_entry *cluster,
                        struct kubeconfig *config)
 {

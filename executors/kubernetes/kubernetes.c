@@ -83,6 +83,7 @@ static int leading_number(struct text text)
     return number;
 }
 
+/* Is the server new enough?  Refused when it is not, or does not say its version. */
 static enum kubernetes_outcome judge_version(struct kubernetes *kubernetes,
                                              const struct kubernetes_call *call,
                                              struct error *error)

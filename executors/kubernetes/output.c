@@ -138,6 +138,9 @@ static void give_up(struct copying *copying, const char *why)
     kubernetes_output_write_place(copying, &copying->log->place);
 }
 
+/* Append what the node answered to the task's file, and decide when to ask next.  A node answers
+ * with whole seconds of a log: a piece that is too small to get beyond one second grows, up to
+ * PIECE_MOST; what is printed beyond that in a second is skipped, with a note. */
 static void take_log(struct copying *copying)
 {
     static const char gap_note[] =
@@ -183,6 +186,8 @@ static void take_log(struct copying *copying)
     buffer_free(&text);
 }
 
+/* Decide what a failed request for a log means: the container has not started; the log is gone
+ * for ever and given up; or it is asked for again later, unless this is the last time. */
 static void take_failure(struct copying *copying)
 {
     const struct kubernetes_call *call = &copying->call;

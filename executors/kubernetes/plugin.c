@@ -97,6 +97,7 @@ static void free_environment(char **environment)
     free(environment);
 }
 
+/* Start the plugin in a process group of its own, with its output in a pipe. */
 static int spawn_plugin(const struct kubeconfig_plugin *plugin, int output, int complaints,
                         pid_t *process)
 {

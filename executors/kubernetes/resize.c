@@ -145,6 +145,8 @@ static void put_number(struct arena *arena, struct value *object, const char *na
     value_put(arena, object, name, value_number(arena, number));
 }
 
+/* The patch that gives a Job another number of tasks.  It names the version that was read: a Job
+ * that has changed since, because it was cancelled, is not patched. */
 static struct text tasks_body(struct arena *arena, const struct found_job *found, int64_t size)
 {
     const struct value *metadata = value_get(found->object, "metadata");

@@ -118,6 +118,8 @@ static void check_host_names(const struct kubernetes_object *object, const char 
             path, length, (int)KUBERNETES_LABEL_LONGEST);
 }
 
+/* Check the fields of a Job that dlspool relies on: that indexes are tasks, that nothing is
+ * started a second time, and that nobody else decides how it ends. */
 static void check_job_form(const struct value *spec, const char *path,
                            struct schema_problems *problems)
 {
@@ -345,6 +347,8 @@ static void check_subdomain(const struct kubernetes_manifest *manifest, size_t i
             index);
 }
 
+/* Check what the annotations of the first object ask for: the rule of completion, which may name
+ * only roles that there are, and the seconds for debugging. */
 static void check_owner(const struct kubernetes_manifest *manifest, struct arena *arena,
                         struct schema_problems *problems)
 {

@@ -31,6 +31,8 @@ static void check_names(const struct value *list, const char *path, bool labels,
     }
 }
 
+/* Check the mounts of a container as the API server does: of volumes that there are, at absolute
+ * paths, each once, and of nothing above the volume. */
 static void check_mounts(const struct value *container, const struct value *volumes,
                          const char *path, struct schema_problems *problems)
 {

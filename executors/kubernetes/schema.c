@@ -393,6 +393,7 @@ static bool is_one_of(struct text word, struct text words)
     return false;
 }
 
+/* Is the value, which is no object of another type, one that the field takes? */
 static bool leaf_fits(const struct schema_field *field, const struct value *value)
 {
     int64_t time;

@@ -234,6 +234,8 @@ static void hear_children(struct child *children, size_t count, int64_t until)
     }
 }
 
+/* Read what the process that had the user's rights wrote: fields, the first byte of which says
+ * what each is.  Access is granted only when all paths were reached and the answer is whole. */
 static void read_answer(struct arena *arena, struct child *child)
 {
     struct access_check *check = child->check;

@@ -50,6 +50,8 @@ static void take_devices(struct search *search, const struct value *tree)
     }
 }
 
+/* Read a file of the Container Device Interface.  One that is damaged is noted, and does not
+ * hide the devices of others. */
 static int read_specification(void *context, const char *name, unsigned char type)
 {
     struct search *search = context;

@@ -43,6 +43,8 @@ static int local_run_calls(struct local *local, struct podman_call *calls, size_
     return result;
 }
 
+/* End the tasks of a job: those that wait are removed, unless single tasks are meant, and those
+ * that run get a signal. */
 static int cancel_one(struct executor *executor, struct job_call *call)
 {
     struct local *local = (struct local *)(void *)executor;

@@ -104,6 +104,7 @@ static void note_device(struct layout *layout, const char *said)
             "(nvidia-ctk cdi list shows those that it knows)");
 }
 
+/* Decide what the answer to the creation of a container means for the job. */
 static void note_created(struct batch *batch, struct subject *subject,
                          const struct podman_call *call)
 {

@@ -215,6 +215,8 @@ static int open_target(const struct walk *walk, const char *name, struct stat *s
     return file < 0 ? error_errno(walk->error, "%s could not be opened", name) : file;
 }
 
+/* Append what a task has printed since the last time to its file.  A source that has not grown
+ * costs one call. */
 static int copy_task(const struct walk *walk, const char *task, int source)
 {
     struct stat status, target_status;

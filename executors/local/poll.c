@@ -266,6 +266,8 @@ static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
     qsort(poll->tasks, poll->task_count, sizeof(*poll->tasks), compare_tasks);
 }
 
+/* Decide the phase of a job by its containers: a failure or the rule of completion decides
+ * first; what is missing or never started without waiting for its turn has vanished. */
 static void take_phase(const struct group *group, struct job_poll *poll)
 {
     if (group->count == 0) {

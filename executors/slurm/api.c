@@ -154,6 +154,8 @@ static void quote_words(struct buffer *out, struct text words)
         buffer_add_string(out, "...");
 }
 
+/* Make a sentence of what Slurm complains of, with the cause that an administrator can look for
+ * when slurmctld cannot be reached. */
 static void tell_complaint(const struct slurm_connection *connection, struct slurm_call *call,
                            const struct complaint *complaint)
 {
@@ -227,6 +229,8 @@ static void judge_words(struct slurm_connection *connection, struct slurm_call *
     buffer_free(&words);
 }
 
+/* Decide the outcome by an answer that is a JSON object.  A complaint that means an outage is
+ * unknown where the request may have been carried out nevertheless. */
 static void judge_document(struct slurm_connection *connection, struct slurm_call *call)
 {
     struct complaint complaint;
@@ -256,6 +260,8 @@ static void judge_document(struct slurm_connection *connection, struct slurm_cal
         slurm_tokens_refused(connection->tokens, call->user);
 }
 
+/* Decide the outcome of a request.  Without an answer, or with an outage, a request that changes
+ * something is unknown unless it was never sent. */
 static void judge_answer(struct slurm_connection *connection, struct arena *arena,
                          struct slurm_call *call, struct http_request *request)
 {

@@ -234,6 +234,9 @@ static void doubt_success(struct assessment *assessment)
              "Slurm says that the job ended well, and it has left no trace in its directory");
 }
 
+/* Decide how a job that is over has ended.  What the tasks and the script wrote goes before what
+ * Slurm says, since Slurm knows only the script's end; but a time limit and the loss of a node
+ * only Slurm tells. */
 static void judge_ended(struct assessment *assessment)
 {
     struct slurm_job *job = assessment->job;
@@ -325,6 +328,8 @@ static void assess_put_back(struct assessment *assessment, const struct slurm_re
     assessment->need->decide = true;
 }
 
+/* Decide what becomes of a job that waits in Slurm's queue: it is released when it is held,
+ * fails when it cannot be launched or never fits, and waits otherwise. */
 static void assess_waiting(struct assessment *assessment, const struct slurm_record *record)
 {
     struct job_poll *poll = assessment->poll;
@@ -483,6 +488,8 @@ static int settle_elements(struct assessment *assessment, struct elements *eleme
     return 0;
 }
 
+/* Decide the state of an array by all its elements: it is over when none runs, and none waits
+ * that could. */
 static void assess_array(struct assessment *assessment)
 {
     struct job_poll *poll = assessment->poll;

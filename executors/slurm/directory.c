@@ -248,6 +248,8 @@ static int give_to_user(int directory, const struct slurm_facts *facts, struct e
     return 0;
 }
 
+/* Make the directory of a job with the facts of its submission, and in it the one that belongs
+ * to the user.  What is there already is used. */
 static int make_parts(int root, const char *name, const struct slurm_facts *facts,
                       struct error *error)
 {

@@ -212,6 +212,8 @@ static void take_beat(struct slurm_job *job, int directory, const char *name, bo
         job->beaten = time_modified(&status);
 }
 
+/* Take up what a file in the job's directory says.  Other names are ignored; more than
+ * NAMES_MOST end the reading, since they can only be the user's. */
 static int note_file(void *context, const char *name, unsigned char type)
 {
     struct look *look = context;

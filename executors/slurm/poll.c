@@ -154,6 +154,8 @@ static void add_ends(struct polling *polling, const struct slurm_version *versio
     }
 }
 
+/* Submit a job again that slurmctld has forgotten.  If the first submission runs after all, the
+ * script sees to it that its program is started once. */
 static void hand_in_again(struct polling *polling, const struct slurm_version *version,
                           struct asked *asked)
 {

@@ -89,6 +89,8 @@ static bool lacks_gpu_type(struct round *round, struct handing *job)
     return lacks;
 }
 
+/* Read the manifest, make the job's directory and the body of the request, and decide the first
+ * step: a repeated submission is looked for before it is made again. */
 static void prepare_job(struct round *round, struct handing *job)
 {
     struct submission *submission = job->submission;
@@ -167,6 +169,9 @@ static bool has_begun(const struct round *round, const struct handing *job)
     return begun;
 }
 
+/* Look for the submission among Slurm's jobs.  One that was released or is over is accepted; one
+ * that is held is released; where none is found, a repeated submission is made again unless its
+ * script has begun. */
 static void find_records(struct round *round, struct handing *job)
 {
     const struct slurm_records found = slurm_table_find(
@@ -253,6 +258,8 @@ static void prepare_hand_in(struct round *round, struct handing *job)
     job->call.body = buffer_text(&job->body);
 }
 
+/* Decide the next step by the answer to the submission: release what was accepted, look for what
+ * has no answer, or end it. */
 static void judge_hand_in(struct round *round, struct handing *job)
 {
     struct slurm_call *call = &job->call;

@@ -268,6 +268,8 @@ static struct value *cut_characters(struct interpreter *self, struct text text, 
     return interpreter_text(self, rest.data, character_offset(rest, to - from));
 }
 
+/* The element of a list, the character of a text or the member of an object at an index;
+ * negative indexes count from the end. */
 static struct value *get_index(struct interpreter *self, const struct value *value,
                                const struct value *index)
 {

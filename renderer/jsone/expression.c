@@ -161,6 +161,7 @@ static struct text key_of_token(const struct parser *parser)
     return arena_text(parser->arena, key.data, key.length);
 }
 
+/* Parse {name: value, ...}; names are words or strings, and of a name that is there twice the last counts. */
 static struct syntax *parse_object(struct parser *parser)
 {
     struct syntax *object = syntax_new(parser, SYNTAX_OBJECT);
@@ -306,6 +307,7 @@ static struct syntax *parse_brackets(struct parser *parser)
     return take_token(parser, TOKEN_RIGHT_BRACKET) ? access : NULL;
 }
 
+/* Parse an operand and what follows it, again and again: .name, [index], [from:to] and (arguments). */
 static struct syntax *parse_access(struct parser *parser)
 {
     struct syntax *unit = parse_unit(parser);

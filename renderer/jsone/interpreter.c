@@ -364,6 +364,7 @@ bool interpreter_scalar_text(struct interpreter *self, const struct value *value
     }
 }
 
+/* Append what JSON-e would print for the value in a message, up to DESCRIPTION_LENGTH bytes. */
 static void describe_value(struct buffer *out, const struct value *value)
 {
     char number[NUMBER_TEXT_SIZE];

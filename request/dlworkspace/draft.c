@@ -130,6 +130,8 @@ static bool is_role_name(struct text name)
     return name.length > 0 && name.length <= ROLE_NAME_LONGEST;
 }
 
+/* Read a role of the draft format, with its defaults, into a role of tasks and its rule of
+ * completion. */
 static void read_role(struct reading *reading, const struct value_path *path,
                       const struct member *member, struct task_role *role,
                       struct completion *completion)

@@ -244,6 +244,8 @@ static void read_registry(struct work *work, const struct value_path *path,
         (struct registry){.server = texts[0], .user = texts[1], .password = texts[2]};
 }
 
+/* Of the plugins only imagePull has an effect, and gives registries; any other that is not empty
+ * gets a note. */
 static void read_plugins(struct work *work)
 {
     const struct value *plugins = work->given.plugins;

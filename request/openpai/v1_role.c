@@ -222,6 +222,8 @@ static void check_shm(struct reading *reading, const struct value_path *role_pat
                      role->memory, fields_given(map, "memoryMB") ? "" : " (the default)");
 }
 
+/* Read the fields of a role with OpenPAI's defaults.  `minFailedTaskCount: null` means that no
+ * failure ends the job; of a main role the success of all tasks ends it. */
 static void read_fields_of(struct reading *reading, const struct value_path *path,
                            const struct value *map, struct role *role)
 {
@@ -252,6 +254,8 @@ static void read_fields_of(struct reading *reading, const struct value_path *pat
     check_rule(reading, path, map, "minSucceededTaskCount", role->succeeded, role->count);
 }
 
+/* Read a role into a role of tasks and its rule of completion.  Nothing is taken over when a
+ * field is wrong. */
 static void read_role(struct reading *reading, const struct value_path *path, size_t index,
                       const struct value *map, struct role_names *names, struct description *job)
 {

@@ -44,6 +44,7 @@ static void read_priority(struct openpai_v2 *file, const struct value_path *abov
     problems_expected(file->reading, &path, value, "crit, prod, test or oppo");
 }
 
+/* Check what HiveD is asked for a role; it has no effect, and gets a note. */
 static void read_cell(struct openpai_v2 *file, const struct value_path *path,
                       const struct member *member)
 {

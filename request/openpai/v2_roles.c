@@ -239,6 +239,8 @@ static void add_wrapping(struct role_reading *reading, struct text role, const c
     add_commands(reading, &path, wrap->value, name);
 }
 
+/* Join the commands of a role, and those of the plugins before and after them, to one script,
+ * with parameters and secrets put in. */
 static void read_commands(struct role_reading *reading)
 {
     struct reading *problems = reading->file->reading;

@@ -208,6 +208,8 @@ static bool write_value(struct buffer *out, const struct value *value)
     }
 }
 
+/* Put the value of a tag into the text, and stars in the place of a secret into the masked one.
+ * All tags of a file together may add a bounded number of bytes. */
 static void render_tag(const struct tag *tag, struct openpai_v2_text *out)
 {
     bool secret = false;

@@ -97,7 +97,8 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-/* Start the plugin in a process group of its own, with its output in a pipe. */
+/* Start the plugin in a session of its own, with the default signals; what it prints and complains of
+ * goes to the two descriptors. */
 static int spawn_plugin(const struct kubeconfig_plugin *plugin, int output, int complaints,
                         pid_t *process)
 {

@@ -66,6 +66,20 @@ is "$(sed -E 's|/[^/ ]* | |; s|/[^/ ]*$||' <<<"$modules" | circles)" "" \
 # A module is a .c file with the .h of its name.
 is "$(circles <<<"$modules")" "" "no module includes itself in a circle"
 
+# Functions that others cannot see have no header that says what they do.
+found=$(find $(tools/modules | sed -n 's|/ may include.*||p' | cut -d/ -f1 | sort -u) -name '*.c' | sort | xargs awk '
+    FNR == 1 { signature = inside = 0 }
+    !inside && /^static/ { signature = FNR; told = before ~ /\*\/$/ && before !~ /^\/\* ----/ }
+    !inside && /;$/ { signature = 0 }
+    /^{$/ { inside = FNR }
+    /^}$/ {
+        if (signature && !told && FNR - inside > 25)
+            print FILENAME ":" signature
+        signature = inside = 0
+    }
+    { before = $0 }')
+is "$found" "" "static functions of 25 lines and more have a sentence before them"
+
 is "$(tools/modules --prefixes 2>&1)" "" "what headers declare begins with a prefix that is their module's alone"
 
 found=$(grep -nE '\b(strcpy|strcat|sprintf|gets|alloca|strtok|system|popen)\(' $(of '\.c$'))

@@ -165,7 +165,7 @@ check-long:
 PROVE := tests/prove
 # Tests know nothing of one another, and many of them wait: they run side by side.
 TOGETHER := $$(($(PROCESSORS) + 1))
-TWO_MORE := $$(($(PROCESSORS) + 3))
+MANY_MORE := $$(($(PROCESSORS) + 5))
 PROVE_ALL := $(PROVE) -j $(TOGETHER)
 
 # The first three minutes: what needs no container, no cluster and no file server.
@@ -222,7 +222,7 @@ tap:
 	+@$(PARALLEL) $(BUILD)/dlspool
 	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
 	    export FAILURES=$(BUILD)/failures; rm -f $$FAILURES; \
-	    $(PROVE) -f -j $(if $(FIRST),$(TWO_MORE),$(TOGETHER)) $(FIRST) $(filter-out $(ALONE),$(TAKEN)) $(LAST); together=$$?; \
+	    $(PROVE) -f -j $(if $(FIRST),$(MANY_MORE),$(TOGETHER)) $(FIRST) $(filter-out $(ALONE),$(TAKEN)) $(LAST); together=$$?; \
 	    $(PROVE) -f $(ALONE) && [ $$together = 0 ] || { echo 'Failed in all:'; cat $$FAILURES; exit 1; }
 
 # Tests are tested: the code is broken in a copy, build/mutants/tree.

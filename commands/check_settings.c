@@ -30,7 +30,7 @@ static void tell_capacity(struct look *look)
     struct error error;
     char resources[RESOURCES_TEXT_SIZE];
     if (look->executor->operations->capacity(look->executor, &capacity, &error))
-        findings_say(look->findings, "executor %s: warning: what it has cannot be told: %s",
+        findings_say(look->findings, "executor %s: warning: its capacity is unknown: %s",
                      look->name, error.text);
     else if (!look->quiet)
         printf("executor %s takes jobs: %s\n", look->name,
@@ -60,7 +60,7 @@ static void tell_images(struct look *look, struct repository *repository)
         int has = look->executor->operations->has_image(look->executor, image, &error);
         if (has < 0) {
             findings_say(look->findings,
-                         "executor %s: warning: whether images are there cannot be told: %s",
+                         "executor %s: warning: it is unknown whether images are there: %s",
                          look->name, error.text);
             return;
         }

@@ -212,7 +212,7 @@ static void print_report(const struct report *report)
     else
         printf("daemon       %s\n", report->serving == 0
                                         ? "not running (start it with `dlspool run`)"
-                                        : "whether one is running cannot be told");
+                                        : "it is unknown whether one is running");
     printf("%-12s %" PRId64 "\n", "incoming", report->dropped);
     for (int state = 0; state < JOB_STATES; state++)
         print_count(report, (enum job_state)state);

@@ -186,7 +186,7 @@ static bool is_served(const struct spool *spool, int64_t until)
     int present;
     while ((present = lease_present(spool, who)) == 0 && clock_elapsed() < until)
         nanosleep(&look_interval, NULL);
-    return present != 0; /* where it cannot be told, the job will show */
+    return present != 0; /* where that is unknown, the job will show */
 }
 
 /* Print the job's id, what has no effect here, and what is wrong when it has failed at once: unless its end

@@ -26,8 +26,8 @@ int wrap_command(struct arena *arena, char *const *words, int count, const struc
         value_append(arena, command, value_string(arena, words[i]));
     if (!sets_field(sets, "program")) {
         if (!getcwd(here, sizeof(here)))
-            return error_errno(
-                error, "the current directory cannot be told; name one with --set program=DIR");
+            return error_errno(error,
+                               "the current directory is unknown; name one with --set program=DIR");
         if (strcmp(here, "/") != 0)
             value_put(arena, job, "program", value_string(arena, here));
     }

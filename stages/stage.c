@@ -46,7 +46,7 @@ bool stage_is_fenced(struct stage *stage)
     if (ours > 0)
         return false;
     if (ours < 0)
-        log_warn("whether this daemon still serves cannot be told: .lease could not be read (%s)",
+        log_warn("it is unknown whether this daemon still serves: .lease could not be read (%s)",
                  strerror(errno));
     else
         log_warn("another daemon has taken over; this one does nothing more");

@@ -358,11 +358,12 @@ static int count_quota(struct count *count, const struct error *refusal, struct 
     any = cpus.found || memory.found || capacity->gpu_type_count;
     kubernetes_api_call_free(&call);
     if (!any)
-        return error_set(error,
-                         "what the cluster has cannot be told: the kubeconfig's user may not list "
-                         "nodes (the ClusterRole in etc/kubernetes-role.yaml allows it), and the "
-                         "namespace %s has no ResourceQuota to go by: %.1200s",
-                         kubernetes->space, refusal->text);
+        return error_set(
+            error,
+            "the capacity of the cluster is unknown: the kubeconfig's user may not list "
+            "nodes (the ClusterRole in etc/kubernetes-role.yaml allows it), and the "
+            "namespace %s has no ResourceQuota to go by: %.1200s",
+            kubernetes->space, refusal->text);
     capacity->cpus = llround(1000 * cpus.hard);
     capacity->cpus_free = llround(1000 * cpus.free);
     capacity->memory = (int64_t)memory.hard;

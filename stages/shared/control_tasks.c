@@ -154,7 +154,7 @@ int control_tasks_choose(int job, bool by_hand, struct arena *arena, struct swee
     if (control_tasks_pending(job, CONTROL_RETRY, arena, &retry) < 0 ||
         control_tasks_pending(job, CONTROL_KILL, arena, &kill) < 0 ||
         hold_tasks_pending(job, arena, &held) < 0)
-        return error_set(error, "what was asked for of its tasks cannot be told just now");
+        return error_set(error, "what its owner asks for its tasks is unknown at the moment");
     *choice = (struct sweep_choice){
         .by_hand = by_hand, .only = retry.tasks, .killed = kill.tasks, .held = held.tasks};
     return 0;

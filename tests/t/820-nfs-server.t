@@ -41,7 +41,7 @@ restart() {
 restart 4.2 "" "v4, restarted"
 clear_up
 restart 3 soft,timeo=10,retrans=1 "v3, soft, restarted" 6
-like "$(cat "$scratch/A.log")" 'file server|Input/output error|cannot be told|could not be renewed' "v3, soft: errors are said"
+like "$(cat "$scratch/A.log")" 'file server|Input/output error|it is unknown whether|could not be renewed' "v3, soft: errors are said"
 clear_up
 
 # A full disk: an error that NFS may keep for close().

@@ -10,11 +10,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fence.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
 #include "executors/registry/registry.h"
 #include "spool/identity.h"
 #include "stages/lease.h"
+
+/* Milliseconds for which a look at the lease counts while requests are sent; less where others take over sooner. */
+static const int64_t fence_trust = 500;
 
 static int take_signals(struct error *error)
 {
@@ -76,6 +80,7 @@ int stage_open(struct stage *stage, const char *name, const char *directory, str
 
 void stage_close(struct stage *stage)
 {
+    fence_clear(stage);
     if (stage->signals >= 0)
         close(stage->signals);
     settings_free(&stage->settings);
@@ -104,6 +109,13 @@ bool stage_wait(struct stage *stage, int descriptor, int64_t until)
 
 executor_opener *stage_open_executor = registry_open;
 
+/* For fence_set(): like stage_is_fenced(), which says so and stops the stage when the requests have ended. */
+static bool may_act(void *context)
+{
+    const struct stage *stage = context;
+    return lease_check_epoch(&stage->spool, stage->epoch) > 0;
+}
+
 struct executor *stage_executor(struct stage *stage, struct error *error)
 {
     /* The spool's path is what tells its jobs from those of another spool on this machine. */
@@ -115,6 +127,8 @@ struct executor *stage_executor(struct stage *stage, struct error *error)
     _Static_assert(sizeof(executor->identity) == IDENTITY_SIZE, "an identity");
     if (executor)
         identity_read(&stage->spool, executor->identity);
+    int64_t quarter = stage->settings.takeover_time / 4;
+    fence_set(may_act, stage, quarter < fence_trust ? quarter : fence_trust);
     return executor;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fence.h"
 #include "base/heartbeat.h"
 #include "executors/http/target.h"
 
@@ -28,6 +29,7 @@ struct slot {
     struct curl_slist *headers;
     char problem[CURL_ERROR_SIZE];
     bool too_long;
+    bool fenced; /* it was not sent: fence_may_act() */
     bool headed; /* the answer's headers are complete */
 };
 
@@ -173,13 +175,24 @@ static void set_times(struct slot *slot, const struct http_request *request)
     }
 }
 
+/* The connection is there, and the request is sent next.  What changes something is not sent by a process that
+ * has been replaced. */
+static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
+{
+    struct slot *slot = context;
+    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    bool changes = strcmp(slot->request->method, "GET") != 0;
+    slot->fenced = changes && !fence_may_act();
+    return slot->fenced ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 /* Fill a free slot with the request and add it to those in flight.  When curl does not take it,
  * the request keeps the outcome HTTP_NOT_SENT and a sentence. */
 static void start_request(struct slot *slot, struct http_request *request)
 {
     CURL *easy = slot->easy;
     slot->request = request;
-    slot->too_long = slot->headed = false;
+    slot->too_long = slot->headed = slot->fenced = false;
     slot->problem[0] = '\0';
     buffer_clear(&request->response);
     buffer_clear(&request->warnings);
@@ -201,6 +214,8 @@ static void start_request(struct slot *slot, struct http_request *request)
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
     CURLMcode code = curl_multi_add_handle(slot->client->multi, easy);
     if (code) {
         error_set(&request->error, "%s %s could not be started: %s", request->method, request->path,
@@ -234,6 +249,10 @@ static void end_request(struct slot *slot, CURLcode code)
     const char *path = error_quote(&quote, request->path, strlen(request->path));
     if (code == CURLE_OK) {
         request->outcome = HTTP_ANSWERED;
+    } else if (slot->fenced) {
+        request->outcome = HTTP_NOT_SENT;
+        error_set(&request->error, "%s: %s %s: not sent, because another daemon has taken over",
+                  server, request->method, path);
     } else if (slot->too_long) {
         request->outcome = HTTP_NO_ANSWER;
         error_set(&request->error, "the answer to %s %s is longer than %zu bytes", request->method,

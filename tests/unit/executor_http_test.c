@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fence.h"
 #include "executors/http/http.h"
 
 enum { CONNECTIONS = 256, REQUEST_ROOM = 1 << 16 };
@@ -425,6 +426,45 @@ static void nobody_there_means_not_sent(void **state)
     http_close(client);
 }
 
+static int questions;
+
+static bool say_what_is(void *context)
+{
+    questions++;
+    return *(const bool *)context;
+}
+
+/* What one that was replaced meanwhile had still to send is not sent: not even the rest of a batch. */
+static void who_has_been_replaced_changes_nothing(void **state)
+{
+    (void)state;
+    bool serves = true;
+    struct server *server = start_server();
+    struct http_client *client = open_client(server, 4);
+    struct http_request change = {.method = "POST", .path = "/echo"},
+                        look = {.method = "GET", .path = "/echo"}, *batch[] = {&change, &look};
+    fence_set(say_what_is, &serves, 60000);
+    http_run(client, batch, 2);
+    http_run(client, batch, 2);
+    assert_int_equal(change.outcome, HTTP_ANSWERED);
+    assert_int_equal(questions, 1);
+    fence_set(say_what_is, &serves, 0);
+    serves = false;
+    int before = server->requests;
+    http_run(client, batch, 2);
+    assert_int_equal(change.outcome, HTTP_NOT_SENT);
+    assert_non_null(strstr(change.error.text, "not sent, because another daemon has taken over"));
+    assert_int_equal(look.outcome, HTTP_ANSWERED);
+    assert_int_equal(server->requests, before + 1);
+    fence_clear(&serves);
+    http_run(client, batch, 1);
+    assert_int_equal(change.outcome, HTTP_ANSWERED);
+    http_request_clear(&change);
+    http_request_clear(&look);
+    http_close(client);
+    stop_server(server);
+}
+
 static void parts_of_paths_are_escaped(void **state)
 {
     (void)state;
@@ -444,6 +484,7 @@ int main(void)
         cmocka_unit_test(an_answer_that_stalls_is_given_up),
         cmocka_unit_test(a_batch_can_be_stopped_and_an_answer_cut_off),
         cmocka_unit_test(nobody_there_means_not_sent),
+        cmocka_unit_test(who_has_been_replaced_changes_nothing),
         cmocka_unit_test(parts_of_paths_are_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,10 @@
 # What strangers drop: nothing blocks, nothing is followed, nothing is lost, everything that cannot
 # be a job is refused with a reason, and others are not delayed.
 #
-# Seen to fail with: O_NONBLOCK left out of drop_read() in watcher/drop.c (the pipe holds up
-# everybody); st_nlink not asked there; files opened by openat() without O_NOFOLLOW in
+# Seen to fail with: tests/mutants/drop-waits-for-a-writer.patch, drop-takes-hard-links.patch and
+# accept-keeps-no-unreadable-file.patch; files opened by openat() without O_NOFOLLOW in
 # real_open_beneath() of base/system.c (a link is followed); no name ignored in settle_ignores() of
-# watcher/settle.c; `keep` false in dispose_claim() of stages/intake/accept.c (what was dropped is gone).
+# watcher/settle.c.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 set_setting cut_off_time 2s

@@ -20,9 +20,8 @@ log_of() { cat "$(job_dir "$1")/log"; }
 says() { log_of "$1" | grep -Eq -- "$2"; }
 
 # What there is
-status=$(dlspool status --json)
-is "$(jq -c '[.executor.ready, .executor.capacity.nodes.total, .executor.capacity.gpus.total]' <<<"$status")" \
-    '[true,2,16]' "status: ready, two nodes, sixteen GPUs"
+there_is() { [ "$(dlspool status --json | jq -c '[.executor.ready, .executor.capacity.nodes.total, .executor.capacity.gpus.total]')" = "$1" ]; }
+ok "status: ready, two nodes, sixteen GPUs" wait_for 10 there_is '[true,2,16]'
 fate 'quick-' '"output": "one line\nand another"'
 start_daemon
 

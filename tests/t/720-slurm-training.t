@@ -127,7 +127,7 @@ command -v jupyter-notebook >/dev/null && cat <<'JOB' | drop notebook.yaml
 name: notebook
 library: any
 type: notebook
-time_limit: 24s
+time_limit: 60s
 tasks:
   main: {cpus: 1, memory: 256Mi}
 JOB
@@ -144,7 +144,7 @@ if command -v jupyter-notebook >/dev/null; then
     opens() { [ -n "$(address)" ] && curl -fsL -o /dev/null "$(address)"; }
     ok "notebook: its address with the token opens it" wait_for 60 opens
     ok "notebook: its end is a success" wait_for 60 in_state notebook "done"
-    like "$(said notebook main-0)" 'the time of 14 s is over' "and comes before Slurm's"
+    like "$(said notebook main-0)" 'the time of 50 s is over' "and comes before Slurm's"
 fi
 announced() { said serving server-0 | sed -n 's/.*at port \([0-9]*\) of .*/\1/p'; }
 answers() { curl -fs -o /dev/null "http://127.0.0.1:$(announced)/"; }

@@ -50,13 +50,16 @@ unlike() {
 skip_all() { echo "1..0 # SKIP $1"; exit 0; }
 done_testing() { echo "1..$tests"; exit $((failures > 0)); }
 
-# wait_for SECONDS COMMAND...: until the command succeeds; fails when the time is over.
+# wait_for SECONDS COMMAND...: until the command succeeds; fails when the time is over.  The seconds are what
+# a quiet machine needs at most; PATIENCE times as many are given, as others may have the processors.
+patience=${PATIENCE:-6}
+pause=0.05
 wait_for() {
-    local until=$((SECONDS + $1))
+    local until=$((SECONDS + $1 * patience))
     shift
     until "$@" >/dev/null 2>&1; do
         [ $SECONDS -lt $until ] || return 1
-        sleep 0.05
+        sleep $pause
     done
 }
 

@@ -19,15 +19,7 @@ fi 3>&1
 spool=$shared/spool
 served=/run/export/plain/spool
 
-# As lib.bash's, but looks less often: there is one processor, and looking is slow.
-wait_for() {
-    local until=$((SECONDS + $1))
-    shift
-    until "$@" >/dev/null 2>&1; do
-        [ $SECONDS -lt $until ] || return 1
-        sleep 0.3
-    done
-}
+pause=0.3 # between looks: there is one processor, and looking is slow
 # on_user HOST UID COMMAND: with that user's rights.
 on_user() { local host=$1 uid=$2; shift 2; on "$host" setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$@"; }
 

@@ -249,13 +249,14 @@ static void a_server_that_hangs_costs_one_timeout(void **state)
     struct kubernetes_connection *connection = connect_by_token("abc");
     for (int i = 0; i < CALLS; i++) {
         calls[i] = make_call("POST", "/silent");
-        calls[i].timeout = 400;
+        calls[i].timeout = 2000;
         batch[i] = &calls[i];
     }
     int before = statistic("requests");
     kubernetes_api_run(connection, arena, batch, CALLS);
-    /* Those that were in flight together, and the statistics' own. */
-    assert_int_equal(statistic("requests"), before + 32 + 1);
+    /* At most those that were in flight together, and the statistics' own: on a busy machine, not all
+     * have a connection by then. */
+    assert_in_range(statistic("requests"), before + 1 + 1, before + 32 + 1);
     assert_int_equal(calls[0].outcome, KUBERNETES_UNKNOWN);
     assert_int_equal(calls[CALLS - 1].outcome, KUBERNETES_UNAVAILABLE);
     struct kubernetes_call get = make_call("GET", "/silent");

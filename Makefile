@@ -148,11 +148,12 @@ demo:
 check:
 	@tools/setup check
 	@$(MAKE) --no-print-directory quick
-	+@$(PARALLEL) $(LONG_TESTS) $(BUILD)/tests/crash
+	+@$(PARALLEL) $(BUILD)/tests/crash
 	+@$(ASAN_MAKE) unit-tests fuzz-targets
-	@$(MAKE) --no-print-directory FIRST='tests/crash/run $(LONG_TESTS)' LAST='$(ASAN_TESTS)' LEFT_OUT='$(QUICK_SCRIPTS)' tap
+	@$(MAKE) --no-print-directory FIRST=tests/crash/run LAST='$(ASAN_TESTS)' LEFT_OUT='$(QUICK_SCRIPTS)' tap
 
-# What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases.
+# What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases; and the
+# long unit tests run once in it, with the sanitizers.
 HOURS ?= 1
 check-long:
 	@tools/setup check

@@ -108,7 +108,7 @@ stop_daemon
 
 # --drain works until nothing is left to do.
 for i in 1 2 3 4 5; do sed "s/native/drain$i/" "$scratch/native.yaml" >"$spool/incoming/drain$i.yaml"; done
-timeout 30 "$DLSPOOL" -s "$spool" run --drain 2>"$scratch/drain.log"
+timeout 180 "$DLSPOOL" -s "$spool" run --drain 2>"$scratch/drain.log"
 is $? 0 "run --drain ends by itself"
 is "$(grep -cE "track\]: drain[1-5]-[a-z0-9]{13}: owner=$(id -un) state=done elapsed=[0-9.]+s attempt=1\$" "$scratch/drain.log")" 5 \
     "one line of the service's log for each job that is done"
@@ -136,7 +136,7 @@ END
 }
 was_failed drain1 NoRoom room
 was_failed drain2 ExecutorUnavailable executor
-timeout 30 "$DLSPOOL" -s "$spool" run --drain 2>>"$scratch/drain.log"
+timeout 180 "$DLSPOOL" -s "$spool" run --drain 2>>"$scratch/drain.log"
 is "$(ls -d "$spool"/done/*/drain* | wc -l)" 5 "old jobs that wait in failed/ for room or the executor come back"
 like "$(grep -h ' requeued ' "$(job_dir drain1)/log")" ' cause=room ' "the one for room"
 like "$(grep -h ' requeued ' "$(job_dir drain2)/log")" ' cause=executor ' "the other for the executor"

@@ -233,12 +233,12 @@ ok "a job waits for the executor" wait_for 20 in_state in-rendered rendered
 dlspool hold "$(id_of in-rendered)" >/dev/null
 ok "it is held while the executor is away" wait_for 20 in_state in-rendered held
 stop_daemon
-ok "a drain does not wait for held jobs" timeout 20 bash -c "
+ok "a drain does not wait for held jobs" timeout 120 bash -c "
     sed -i 's/^executor: .*/executor: null/' '$spool/dlspool.yaml'; '$DLSPOOL' -s '$spool' run --drain"
 ok "which stay" in_state in-rendered held
 job drained-b 'after: drained-a'
 job drained-a
-ok "a drain waits for a job that waits for another" timeout 20 "$DLSPOOL" -s "$spool" run --drain
+ok "a drain waits for a job that waits for another" timeout 120 "$DLSPOOL" -s "$spool" run --drain
 ok "until it has ended" in_state drained-b "done"
 
 # Restarts change nothing.

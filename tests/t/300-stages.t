@@ -119,7 +119,7 @@ for round in 1 2 3 4 5 6 7 8; do
 done
 daemon=
 echo "# $left claims were left by the kills"
-ok "drained in the end" timeout 60 "$DLSPOOL" -s "$spool" run --drain
+ok "drained in the end" timeout 300 "$DLSPOOL" -s "$spool" run --drain
 is "$(ls "$spool"/done/* | grep -c '^s[0-9]')" 200 "all jobs are done"
 is "$(ls "$spool"/done/* | grep '^s[0-9]' | cut -c1-4 | sort -u | wc -l)" 200 "each once"
 is "$(ls -A "$spool/.claims")" "" "no claim is left"

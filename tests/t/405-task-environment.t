@@ -181,7 +181,7 @@ example() { # example HEADING: what she types, and the job file that she submits
     as_ann bash -e "$scratch/typed" >"$scratch/printed" 2>&1
     is $? 0 "$1: what is typed before works" || sed 's/^/# /' "$scratch/printed"
     id=$(as_ann "$scratch/dlspool" submit "$scratch/example.yaml" 2>>"$scratch/printed")
-    ok "$1: the job is done" as_ann timeout 60 "$scratch/dlspool" wait "$id"
+    ok "$1: the job is done" as_ann timeout 300 "$scratch/dlspool" wait "$id"
 }
 printed() { cat "$spool"/done/*/"$id/output/main-0.log"; }
 example "With a virtual environment"
@@ -200,7 +200,7 @@ like "$(printed)" "executable /home/ann/miniconda3/envs/torch/bin/python python 
 example "With a data set that is downloaded"
 like "$(printed)" "^data \['complete', 'five'\]" "the program has the data"
 id=$(as_ann "$scratch/dlspool" submit "$scratch/example.yaml" 2>/dev/null)
-ok "so has the next job" as_ann timeout 60 "$scratch/dlspool" wait "$id"
+ok "so has the next job" as_ann timeout 300 "$scratch/dlspool" wait "$id"
 like "$(printed)" "^data \['complete', 'five'\]" "with the same data"
 is "$(cat "$scratch/fetched")" "/digits.tar.gz" "which was fetched once"
 
@@ -242,7 +242,7 @@ J
 own=/home/ann/spool
 own_job() { # one of the daemon without root; sets id
     id=$(as_ann "$scratch/dlspool" -s $own submit "$scratch/out.yaml" 2>/dev/null)
-    as_ann timeout 90 "$scratch/dlspool" -s $own wait "$id" >/dev/null
+    as_ann timeout 300 "$scratch/dlspool" -s $own wait "$id" >/dev/null
 }
 if command -v fuse-overlayfs >/dev/null && [ -e /dev/fuse ] && [ -e /dev/net/tun ] && as_ann unshare -Ur true 2>/dev/null; then
     as_ann "$scratch/dlspool" -s $own init >/dev/null

@@ -33,7 +33,7 @@ script() {
 # run NAME DIRECTORY: as Slurm would; SLURM_JOB_ID is $number.
 run() {
     mkdir -p "$2"
-    timeout 60 bash "$top/tests/unit/slurm_node.bash" "$scratch/$1.sh" "$2" batch
+    timeout 300 bash "$top/tests/unit/slurm_node.bash" "$scratch/$1.sh" "$2" batch
 }
 content() { cat "$1" 2>/dev/null; }
 

@@ -73,7 +73,7 @@ furnish() {
     printf 'name: waits\nlibrary: mxnet\ntype: ps\ntasks: {server: {command: ["true"]}}\n' | drop waits.yaml
     cp examples/hello/job.sh "$spool/incoming/hello.sh"
     sed "s|^program: \.|program: $top/examples/digits|" examples/digits/job.yaml >"$spool/incoming/digits.yaml"
-    ( DLSPOOL_DIR=$spool timeout 30 "$DLSPOOL" run --drain 2>>"$scratch/daemon.log" )
+    ( DLSPOOL_DIR=$spool timeout 180 "$DLSPOOL" run --drain 2>>"$scratch/daemon.log" )
 }
 
 pages=0

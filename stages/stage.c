@@ -128,7 +128,8 @@ struct executor *stage_executor(struct stage *stage, struct error *error)
     if (executor)
         identity_read(&stage->spool, executor->identity);
     int64_t quarter = stage->settings.takeover_time / 4;
-    fence_set(may_act, stage, quarter < fence_trust ? quarter : fence_trust);
+    if (stage->epoch)
+        fence_set(may_act, stage, quarter < fence_trust ? quarter : fence_trust);
     return executor;
 }
 

@@ -44,7 +44,9 @@ void stage_set_epoch(int64_t epoch);
  * the stage is then restarted. */
 bool stage_is_fenced(struct stage *stage);
 
-/* The executor and the template repository that the settings name. */
+/* The executor and the template repository that the settings name.  Where the stage has an epoch, each request
+ * that changes something outside asks first whether it is still in force, until stage_close(); elsewhere `stage` need
+ * not outlive the call. */
 struct executor *stage_executor(struct stage *stage, struct error *error);
 /* The function by which stage_executor() opens an executor: registry_open(), unless a test sets its
  * own. */

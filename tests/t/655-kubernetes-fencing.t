@@ -12,12 +12,12 @@ kubernetes_spool || exit 1
 set_setting takeover_time 2s
 set_setting in_flight 1
 drop_jobs() {
-    mkdir "$spool/.new/dropped"
+    mkdir "$scratch/dropped"
     for i in $(seq "$1" "$2"); do
-        printf 'name: j%03d\nlibrary: any\ntype: single\ntasks:\n  main: {command: [work]}\n' "$i" >"$spool/.new/dropped/j$i.yaml"
+        printf 'name: j%03d\nlibrary: any\ntype: single\ntasks:\n  main: {command: [work]}\n' "$i" >"$scratch/dropped/j$i.yaml"
     done
-    for i in $(seq "$1" "$2"); do mv "$spool/.new/dropped/j$i.yaml" "$spool/incoming"; done
-    rmdir "$spool/.new/dropped"
+    for i in $(seq "$1" "$2"); do mv "$scratch/dropped/j$i.yaml" "$spool/incoming"; done
+    rmdir "$scratch/dropped"
 }
 creations() { order '{"order": "dump", "what": "creations", "kind": "jobs"}' | jq -r '.creations[].name'; }
 done_to() { [ "$(ls "$spool"/done/* 2>/dev/null | grep -c '^j')" -ge "$1" ]; }

@@ -11,8 +11,9 @@ start_proxy || { echo "Bail out! no proxy"; exit 1; }
 slurm_spool "$scratch/proxy/sock" || exit 1
 
 # What there is
-answers() { status=$(dlspool status --json); jq -e .executor.ready <<<"$status"; }
+answers() { dlspool status --json | jq -e .executor.ready; }
 must "slurmrestd answers" wait_for 10 answers
+status=$(dlspool status --json)
 is "$(jq -c '[.executor.ready, .executor.capacity.nodes.total, .executor.capacity.gpus.total]' <<<"$status")" \
     '[true,4,16]' "status: ready, four nodes, sixteen GPUs"
 start_daemon

@@ -6,33 +6,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fence.h"
 #include "base/heartbeat.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "executors/registry/registry.h"
 #include "spool/identity.h"
 #include "stages/lease.h"
 
 /* Milliseconds for which a look at the lease counts while requests are sent; less where others take over sooner. */
 static const int64_t fence_trust = 500;
-
-static int take_signals(struct error *error)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    if (sigprocmask(SIG_BLOCK, &set, NULL))
-        return error_errno(error, "signals could not be blocked");
-    int descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (descriptor < 0)
-        error_errno(error, "signals could not be taken");
-    return descriptor;
-}
 
 static int64_t current_epoch;
 
@@ -70,7 +56,8 @@ int stage_open(struct stage *stage, const char *name, const char *directory, str
         return -1;
     }
     stage->spool.sync_mode = stage->settings.sync;
-    stage->signals = take_signals(error);
+    static const int taken[] = {SIGTERM, SIGINT};
+    stage->signals = signals_take(taken, ARRAY_COUNT(taken), NULL, error);
     if (stage->signals < 0) {
         stage_close(stage);
         return -1;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/text.h"
 
 /* Our environment without what `without` names, and with the variables; one allocation each. */
@@ -45,15 +46,6 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-static void reset_signals(void)
-{
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL);
-}
-
 /* What the new processes tell through the pipe; two of them in either order.  When the program
  * takes over, the pipe closes. */
 struct notice {
@@ -71,7 +63,7 @@ static void write_notice(int pipe, int kind, int number)
 static _Noreturn void become_program(const struct process_start *start, char **environment,
                                      int pipe)
 {
-    reset_signals();
+    signals_reset();
     umask(022);
     int null = open("/dev/null", O_RDWR);
     int log = start->log >= 0 ? start->log : null;

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "renderer/host.h"
 #include "renderer/repository.h"
 #include "spool/file.h"
@@ -41,9 +42,7 @@ static _Noreturn void become_python(const char *path, int script, int answer)
 {
     static char name[] = "python3", isolated[] = "-I", from_input[] = "-";
     char *const words[] = {name, isolated, from_input, NULL};
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    signals_reset();
     setsid();
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     limit_resource(RLIMIT_CPU, PATIENCE / 1000);

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/notify.h"
+#include "base/signals.h"
 #include "executors/registry/registry.h"
 #include "spool/identity.h"
 #include "stages/guard.h"
@@ -52,23 +53,13 @@ struct supervisor {
     struct guard *guards[STAGES];
     uint64_t guard_counts[STAGES]; /* what they had counted when the stage was started last */
     int signals;
-    bool stopping;
+    bool stopping;        /* told to; nothing takes it back */
+    bool stopping_stages; /* stages are being stopped: that they end is not worth a message */
+    bool hangup;          /* SIGHUP has come */
+    bool on_terminal;     /* messages go to a terminal */
     struct drain drain;
     struct watchdog *watchdog;
 };
-
-static int take_signals(sigset_t *before, struct error *error)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGCHLD);
-    if (sigprocmask(SIG_BLOCK, &set, before))
-        return error_errno(error, "signals could not be blocked");
-    int descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return descriptor < 0 ? error_errno(error, "signals could not be taken") : descriptor;
-}
 
 static void look_after(const struct supervisor *supervisor)
 {
@@ -78,14 +69,17 @@ static void look_after(const struct supervisor *supervisor)
     watchdog_check(supervisor->watchdog, names);
 }
 
-/* Sleep until a signal comes or the time is over; notices a request to stop. */
+/* Sleep until a signal comes or the time is over; notices a request to stop, and SIGHUP.  A terminal that is
+ * gone stops the daemon, as it was started by somebody who sat there. */
 static void wait_for_signal(struct supervisor *supervisor, int64_t milliseconds)
 {
     struct pollfd descriptor = {.fd = supervisor->signals, .events = POLLIN};
     struct signalfd_siginfo signal;
     poll(&descriptor, 1, (int)milliseconds);
     while (read(supervisor->signals, &signal, sizeof(signal)) == (ssize_t)sizeof(signal))
-        if (signal.ssi_signo != SIGCHLD)
+        if (signal.ssi_signo == SIGHUP && !supervisor->on_terminal)
+            supervisor->hangup = true;
+        else if (signal.ssi_signo != SIGCHLD)
             supervisor->stopping = true;
     look_after(supervisor);
 }
@@ -198,7 +192,7 @@ static void note_end(struct supervisor *supervisor, pid_t process, int status)
                       supervisor->guards[i]->count != supervisor->guard_counts[i];
         child->pause = next_pause(child, now, blamed);
         child->start_at = now + child->pause;
-        if (!supervisor->stopping)
+        if (!supervisor->stopping && !supervisor->stopping_stages)
             log_warn("%s was ended by %s; it is started again", stage_table[i]->name,
                      guard_describe_end(status, end));
     }
@@ -238,11 +232,10 @@ static void stop_child(struct supervisor *supervisor, int which)
 
 static void stop_all(struct supervisor *supervisor)
 {
-    bool stopping = supervisor->stopping;
-    supervisor->stopping = true; /* ends are not to be reported meanwhile */
+    supervisor->stopping_stages = true;
     for (int i = 0; i < STAGES; i++)
         stop_child(supervisor, i);
-    supervisor->stopping = stopping;
+    supervisor->stopping_stages = false;
 }
 
 static void start_missing(struct supervisor *supervisor, const sigset_t *signals)
@@ -282,7 +275,7 @@ static void follow_settings(struct supervisor *supervisor)
     struct error error;
     static char last_problem[ERROR_TEXT_SIZE];
     if (read_settings(&settings, &supervisor->spool, &error)) {
-        if (strcmp(last_problem, error.text) != 0)
+        if (strcmp(last_problem, error.text) != 0 || supervisor->hangup)
             log_warn("%s; the settings before it stay in force", error.text);
         snprintf(last_problem, sizeof(last_problem), "%s", error.text);
         return;
@@ -290,6 +283,8 @@ static void follow_settings(struct supervisor *supervisor)
     bool same = strcmp(settings.sha256, supervisor->settings.sha256) == 0;
     if (same && last_problem[0])
         log_say("dlspool.yaml is again what is in force");
+    else if (same && supervisor->hangup)
+        log_say("SIGHUP: dlspool.yaml is what is in force");
     last_problem[0] = '\0';
     if (same) {
         settings_free(&settings);
@@ -298,12 +293,12 @@ static void follow_settings(struct supervisor *supervisor)
     log_say("dlspool.yaml has changed and is good; it is in force from now on");
     settings_free(&supervisor->settings);
     supervisor->settings = settings;
-    bool told_before = supervisor->stopping;
     stop_all(supervisor);
+    if (supervisor->stopping)
+        return;
     learn_host(supervisor);
-    if (!told_before)
-        for (int i = 0; i < STAGES; i++)
-            supervisor->children[i] = (struct child){0};
+    for (int i = 0; i < STAGES; i++)
+        supervisor->children[i] = (struct child){0};
 }
 
 /* 0 when it is to stop; -1 and a sentence when another has taken over. */
@@ -326,6 +321,7 @@ static int serve_spool(struct supervisor *supervisor, bool drain, const sigset_t
             return -1;
         }
         follow_settings(supervisor);
+        supervisor->hangup = false;
         if (drain && drain_is_done(&supervisor->drain, &supervisor->spool))
             break;
     }
@@ -364,6 +360,8 @@ int supervisor_run(const char *directory, bool drain, struct error *error)
 {
     struct supervisor supervisor = {
         .directory = directory, .lease = {.lock = -1, .file = -1}, .signals = -1};
+    static const int signals_taken[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD};
+    supervisor.on_terminal = isatty(STDERR_FILENO);
     sigset_t signals;
     int result = -1;
     if (spool_open(&supervisor.spool, directory, error))
@@ -371,7 +369,8 @@ int supervisor_run(const char *directory, bool drain, struct error *error)
     if (spool_check_service(&supervisor.spool, error) ||
         read_settings(&supervisor.settings, &supervisor.spool, error))
         goto done;
-    supervisor.signals = take_signals(&signals, error);
+    signals_ignore();
+    supervisor.signals = signals_take(signals_taken, ARRAY_COUNT(signals_taken), &signals, error);
     if (supervisor.signals < 0)
         goto done;
     for (int i = 0; i < STAGES; i++) {

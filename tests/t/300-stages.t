@@ -59,7 +59,53 @@ like "$report" '^dlspool.yaml:[0-9]+:[0-9]+: batch: found "many", expected a who
 job still
 ok "and jobs are served with the old settings" wait_for 20 in_state still "done"
 sed -i 's/^batch: many/batch: 64/' "$spool/dlspool.yaml"
+
+# A request to stop that comes while the stages stop for new settings counts.
+has_changed() { [ "$(grep -c 'has changed and is good' "$scratch/second.log")" = 2 ]; }
+ok "the right one takes effect again" wait_for 10 has_changed
+serving() { [ "$(pgrep -c -P "$daemon" -x 'intake|resubmit|submit|track')" = 4 ]; }
+ok "with all four stages" wait_for 10 serving
+slow=$(stage_pid submit)
+kill -STOP "$slow"
+echo '# changed once more' >>"$spool/dlspool.yaml"
+stopped() { ! stage_pid resubmit; }
+ok "the stages before a slow one have stopped" wait_for 10 stopped
+kill -TERM "$daemon"
+taken() { [ $((0x$(sed -n 's/^ShdPnd:\t//p' "/proc/$daemon/status") & 1 << 14)) = 0 ]; }
+ok "SIGTERM comes meanwhile" wait_for 10 taken
+kill -CONT "$slow"
+gone() { [ ! -e "/proc/$daemon" ] || grep -q '^State:.*zombie' "/proc/$daemon/status"; }
+ok "and the daemon stops" wait_for 10 gone
+kill -KILL "$daemon" 2>/dev/null
+wait "$daemon"
+
+# Nobody reads its messages any more; signals that mean nothing to it; SIGHUP.
+mkfifo "$scratch/messages"
+head -n 1 "$scratch/messages" >/dev/null &
+reader=$!
+"$DLSPOOL" -s "$spool" run -v 2>"$scratch/messages" &
+daemon=$!
+job unread
+wait "$reader"
+job unread-too
+ok "without a reader of its messages jobs are done" wait_for 10 in_state unread-too "done"
 stop_daemon
+is $? 0 "and the daemon stops when it is told to"
+start_daemon
+ok "a daemon serves" wait_for 10 serving
+stages=$(pgrep -P "$daemon")
+for signal in HUP USR1 USR2 ALRM VTALRM PROF IO PIPE; do kill -$signal $stages "$daemon"; done
+ok "what SIGHUP found is said" wait_for 10 grep -q 'SIGHUP: dlspool.yaml is what is in force' "$scratch/daemon.log"
+is "$(pgrep -P "$daemon")" "$stages" "no signal without a meaning has ended a process of it"
+stop_daemon
+script -qfc "'$DLSPOOL' -s '$spool' run" /dev/null </dev/null >/dev/null 2>&1 &
+terminal=$!
+on_terminal() { daemon=$(pgrep -f "^$DLSPOOL -s $spool run\$" | head -n 1) && serving; }
+wait_for 10 on_terminal
+ok "one is started on a terminal" serving
+kill -KILL "$terminal"
+ok "it stops when the terminal is gone" wait_for 10 gone
+daemon=
 
 # What systemd is told: that the service is ready, and, as long as all stages make rounds, that it is well.
 perl -MIO::Socket::UNIX -e '

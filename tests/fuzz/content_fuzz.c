@@ -40,12 +40,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         return 0;
     bool mark = text_starts(source, "\xef\xbb\xbf");
     struct text core = text_trim((struct text){source.data + 3 * mark, length - 3 * (size_t)mark});
-    if (core.data[0] != '{' && core.data[0] != '[') {
+    struct text json = json_after_comments(core);
+    if (json.length == 0 || (json.data[0] != '{' && json.data[0] != '[')) {
         /* The line that ends it is whole. */
         CHECK(text_ends(core, "\n...") && core.data + core.length < source.data + length);
         return 0;
     }
     struct arena *arena = arena_new();
+    const char *comment;
+    core = json_blank_comments(arena, core, &comment);
     CHECK(json_read(arena, core, "it", &yaml_request_limits, NULL));
     arena_free(arena);
     if (length <= SHORT)

@@ -47,6 +47,7 @@ static void check_body(struct arena *arena, const struct kubernetes_object *obje
     kubernetes_schema_check(object->kind->type, tree, "", &problems);
     CHECK(problems.count == 0);
     buffer_free(&problems.text);
+    buffer_free(&problems.newer);
     if (!object->kind->is_job)
         return;
     const struct value *spec = value_get(tree, "spec");

@@ -1,7 +1,6 @@
 /* changes_test.c - stages/preview/changes.c: the fields in which two trees differ, and how they are called
  *
- * Seen to fail with: tests/mutants/changes-*.patch; with places in lists left in the paths, and without
- * the bound on how many are kept.
+ * Seen to fail with: tests/mutants/changes-*.patch.
  */
 #include "stages/preview/changes.h"
 

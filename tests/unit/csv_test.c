@@ -1,6 +1,6 @@
 /* csv_test.c - simulation/csv.c and simulation/trace.c: traces and profiles, good and bad
  *
- * Seen to fail with: tests/mutants/csv-*.patch; with no order by id.
+ * Seen to fail with: tests/mutants/{csv-*,trace-keeps-no-order-by-id}.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
  *
  * The answer is compared with one that is found the slow way, for many random graphs.
  *
- * Seen to fail with: tests/mutants/cycles-*.patch; `awaited` looked at for edges from younger jobs.
+ * Seen to fail with: tests/mutants/cycles-*.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -5,8 +5,7 @@
  * goes on, and the job comes to an end with a reason.  Each pair is tried for a job with nothing
  * special, one that counts units, one with sizes and a checkpoint, and an array.
  *
- * Seen to fail: with measure_complete() reading measure->progress (it crashes over every job that counts
- * units and never ran).
+ * Seen to fail with: tests/mutants/measure-reads-what-never-ran.patch.
  */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"

@@ -1,7 +1,6 @@
 /* tests/unit/images_ran_test.c - what tasks ran in is written once for each role, and recalled
  *
- * Seen to fail with: tests/mutants/images-ran-*.patch; the attempt not compared (what an attempt before ran
- * in is taken for this one's).
+ * Seen to fail with: tests/mutants/images-ran-*.patch.
  */
 #include "base/file.h"
 #include "tests/unit/unit.h"

@@ -1,6 +1,6 @@
 /* json_test.c - base/json.c: reading with places, limits, and writing that reads back
  *
- * Seen to fail: with the column counted in bytes, and with `written` left out.
+ * Seen to fail with: tests/mutants/json-{columns-in-bytes,forgets-how-numbers-were-written}.patch.
  */
 #include "tests/unit/unit_arena.h"
 

@@ -3,8 +3,8 @@
  *
  * The executor does and says what the test wants.
  *
- * Seen to fail with: tests/mutants/follow-end-*.patch; write_down() empty; `late` never set in find_new();
- * retries_used() counting what a new log has; read_history() of stages/track/track.c without FATE_HELD.
+ * Seen to fail with: tests/mutants/{follow-end-*,follow-tasks-*}.patch and
+ * tests/mutants/{track-forgets-that-it-is-held,track-counts-the-retries-of-a-new-log}.patch.
  */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"
@@ -259,7 +259,6 @@ static void one_that_had_ended_is_left_as_it_was(void **state)
     assert_true(in_state(ID, STATE_DONE));
 }
 
-/* Seen to fail: with the tasks left in the call in follow_tasks_stop(), or `force` lost there. */
 static void the_whole_job_may_be_killed_at_the_same_time(void **state)
 {
     (void)state;

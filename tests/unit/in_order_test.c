@@ -3,9 +3,8 @@
  * A machine of the test's own runs what fits and nothing else.  What is asserted is the order of
  * starts, never a time.
  *
- * Seen to fail with: tests/mutants/in-order-*.patch; backfill_reserve() of stages/planning/backfill.c keeping
- * nothing, or taking what does not end for what does; backfill_pass() not taking what passes; queue_return()
- * not giving the turn back; job.unsettled never set in stages/submit/submit.c.
+ * Seen to fail with: tests/mutants/{in-order-*,backfill-*}.patch and
+ * tests/mutants/submit-knows-no-unsettled-job.patch.
  */
 #include "base/file.h"
 #include "stage_fixture.h"

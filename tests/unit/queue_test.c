@@ -180,6 +180,10 @@ static void what_is_given_back_keeps_its_turn(void **state)
     put(queue, "a-0000000000001", 1, 0, 0);
     put(queue, "a-0000000000002", 1, 0, 0);
     put(queue, "b-0000000000003", 2, 0, 0);
+    assert_true(queue_take(queue, &first));
+    assert_string_equal(queue_first(queue)->id, "b-0000000000003");
+    queue_return(queue, &first);
+    assert_string_equal(queue_first(queue)->id, "a-0000000000001");
     assert_true(queue_take(queue, &first) && queue_take(queue, &second));
     assert_string_equal(first.id, "a-0000000000001");
     assert_string_equal(second.id, "b-0000000000003");

@@ -1,7 +1,6 @@
 /* tests/unit/kubernetes_track_test.c - poll and output against a stand-in API server
  *
- * Seen to fail with: the server asked about jobs that the cache knows; tokens that it does not know
- * left unknown; a watch not opened again after its end.
+ * Seen to fail with: tests/mutants/{kubernetes-poll-*,kubernetes-watch-ends-for-good}.patch.
  */
 #include <fcntl.h>
 
@@ -111,8 +110,7 @@ static int pods_made(const char *prefix)
     return count;
 }
 
-/* Seen to fail: with `parallelism` made `completions` in the stand-in's _manage(); with the failed
- * index counted against backoffLimit there. */
+/* Seen to fail with: tests/mutants/stand-in-*.patch. */
 static void a_sweep_runs_some_at_a_time_to_its_end(void **state)
 {
     (void)state;

@@ -4,9 +4,7 @@
  * is quiet, must be what the server has; after expired versions at any point, streams that end
  * after any number of events and in the middle of one, failing lists, and lists in pages.
  *
- * Seen to fail with: the list's version not taken on; bookmarks ignored; 410 in an event, as a status
- * or for `continue` taken for any other error; a list that does not begin again; a back-off without
- * end; a silent stream kept; a stream that never spoke resumed for ever.
+ * Seen to fail with: tests/mutants/kubernetes-watch-*.patch.
  */
 #include "base/clock.h"
 #include "executors/kubernetes/watch.h"

@@ -1,4 +1,7 @@
-/* array_test.c - arrays that grow (base/text.h, base/arena.h): elements stay, space is doubled */
+/* array_test.c - arrays that grow (base/text.h, base/arena.h): elements stay, space is doubled
+ *
+ * Seen to fail with: tests/mutants/array-grows-without-elements.patch.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* tests/unit/check_test.c - what is wrong with a commit is found, all of it, with file and line */
+/* tests/unit/check_test.c - what is wrong with a commit is found, all of it, with file and line
+ *
+ * Seen to fail with: tests/mutants/check-warns-as-a-problem.patch.
+ */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * The answer is compared with one that is found the slow way, for many random graphs.
  *
- * Seen to fail with: tests/mutants/cycles-*.patch.
+ * Seen to fail with: tests/mutants/cycles-{await,count,follow}-*.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -1,4 +1,7 @@
-/* tests/unit/kubeconfig_test.c - kubeconfigs, and the part `kubernetes:` of dlspool.yaml */
+/* tests/unit/kubeconfig_test.c - kubeconfigs, and the part `kubernetes:` of dlspool.yaml
+ *
+ * Seen to fail with: tests/mutants/kubeconfig-takes-control-characters.patch.
+ */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 /* tests/unit/kubernetes_manifest_test.c - manifests for a cluster: what is taken, refused, stamped
+ *
+ * Seen to fail with: tests/mutants/schema-lets-rights-pass.patch.
  */
 #include "tests/unit/unit_arena.h"
 

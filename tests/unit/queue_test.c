@@ -1,6 +1,6 @@
 /* the submit queue: priority, then owners in turn, then age; each job once; put-back jobs wait
  *
- * Seen to fail with: tests/mutants/queue-forgets-owners-turns.patch. */
+ * Seen to fail with: tests/mutants/queue-*.patch. */
 #include "tests/unit/unit.h"
 
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* warnings are bounded: the same once, a few of a kind, and different ones while tokens last
  *
- * Seen to fail with: tests/mutants/log-*.patch; say_left_out() of base/log.c saying it each time.
+ * Seen to fail with: tests/mutants/log-*.patch.
  */
 #include "tests/unit/unit.h"
 

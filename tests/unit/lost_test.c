@@ -1,7 +1,6 @@
 /* tests/unit/lost_test.c - a job's directory is removed from submitted/ by hand, through the track stage
  *
- * Seen to fail with: tests/mutants/lost-*.patch; with removed_file_note() doing nothing; with `orphan` not
- * looked at in open_job().
+ * Seen to fail with: tests/mutants/{lost-*,removed-file-notes-nothing}.patch.
  */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"

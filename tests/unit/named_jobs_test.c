@@ -1,7 +1,6 @@
 /* tests/unit/named_jobs_test.c - which job a user means by a name, and how it stands
  *
- * Seen to fail with: tests/mutants/named-jobs-*.patch; with jobs_find_done() looking at today only; with a
- * record that has not changed believed although `retry` has come.
+ * Seen to fail with: tests/mutants/{named-jobs-*,jobs-find-done-today}.patch.
  */
 #include "spool/job.h"
 #include "tests/unit/unit.h"

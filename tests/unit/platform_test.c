@@ -1,8 +1,6 @@
 /* platform_test.c - places of another system and what site.yaml says they are; ports and their hash
  *
- * Seen to fail: with the first prefix that fits taken instead of the longest, with a prefix that
- * ends inside a part of a path, with .. let through, and with fixed ports not kept from being
- * chosen.
+ * Seen to fail with: tests/mutants/platform-*.patch.
  */
 #include "tests/unit/unit_arena.h"
 

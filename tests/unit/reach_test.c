@@ -1,7 +1,6 @@
 /* tests/unit/reach_test.c - where a job can be connected to, and that its token is nowhere but where asked for
  *
- * Seen to fail: with any byte taken into the path (an escape sequence gets to the terminal), with the
- * clusterIP not looked at, and with the state not looked at.
+ * Seen to fail with: tests/mutants/reach-*.patch.
  */
 #include "spool/file.h"
 #include "tests/unit/unit.h"

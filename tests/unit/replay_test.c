@@ -1,8 +1,7 @@
 /* replay_test.c - planner/state_text.c and simulation/replay.c: what is written reads back as the same,
  * bit for bit; a changed decision is found; damage is told
  *
- * Seen to fail: with %g in the place of %a, with `unstoppable` left out of the flags, with decisions
- * compared by their size only.
+ * Seen to fail with: tests/mutants/state-text-rounds.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -2,8 +2,7 @@
  *
  * By a confined process, as in service; one of the job files ends it.
  *
- * Seen to fail: with may_be_submitted() always false, or always true; without take_size(); with the sizes
- * not put back in renew_job(); with blame() not counting; with is_done() true when the sizes agree.
+ * Seen to fail with: tests/mutants/{rerender,requeue}-*.patch.
  */
 #include "base/file.h"
 #include "spool/file.h"

@@ -3,9 +3,7 @@
  * One spool with a job for each way to fail for which a change may matter, through the real resubmit
  * stage; counted are those that go back to rendered/.
  *
- * Seen to fail with: tests/mutants/due-waits-for-ever.patch; with is_as_refused() or fails_as_before() always
- * false; with growth_is_enough() always true; with RETRY_CHANGE for what only its owner can mend; with
- * keep_wait() left out, or ending each wait; with CHANGE_WAITS for a misdated one.
+ * Seen to fail with: tests/mutants/{change-wait,due,growth,renew}-*.patch.
  */
 #include "base/file.h"
 #include "tests/unit/scratch_repository.h"

@@ -1,7 +1,6 @@
 /* simulation_test.c - simulation/engine.c: small traces whose end is known, and what holds for any
  *
- * Seen to fail: with the restart left out, with a timeline that is taken too short, without a tick between
- * decisions, and with promises kept not told from those broken.
+ * Seen to fail with: tests/mutants/simulation-*.patch.
  */
 #include "tests/unit/unit.h"
 

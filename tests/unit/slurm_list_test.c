@@ -1,7 +1,6 @@
 /* tests/unit/slurm_list_test.c - what Slurm still has of jobs of this spool, against a stand-in
  *
- * Seen to fail: with is_ours() always true, what another spool handed in is listed, and ended where
- * it waits; with slurm_directory_list() left out, what Slurm has forgotten is not listed.
+ * Seen to fail with: tests/mutants/slurm-list-*.patch.
  */
 #include "tests/unit/slurm_fake.h"
 

@@ -346,7 +346,10 @@ struct slurm_records slurm_records_of(const struct slurm_records *records, const
         else
             high = middle;
     }
-    struct slurm_records found = {.items = records->items + low, .listed = records->listed};
+    struct slurm_records found = {.listed = records->listed};
+    if (low == records->count) /* there may be no items at all */
+        return found;
+    found.items = records->items + low;
     while (low + found.count < records->count &&
            compare_keys(&found.items[found.count], &wanted) == 0)
         found.count++;

@@ -4,22 +4,34 @@
  */
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "executors/local/process.h"
 
-/* A shell of a group of its own with `mark` among its arguments; the program that it has started has not. */
+/* A shell of a group of its own with `mark` among its arguments; the program that it has started has not.  What
+ * a test that fails leaves behind holds none of its output open. */
 static pid_t start_group(const char *mark)
 {
+    int ends[2];
+    char started;
+    assert_int_equal(pipe(ends), 0);
     pid_t process = fork();
     if (process == 0) {
         setsid();
-        execlp("sh", "sh", "-c", "sleep 600 & wait", mark, NULL);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+        close_range(3, ~0U, 0);
+        execlp("sh", "sh", "-c", "sleep 600 >&2 & echo; exec >&2; wait", mark, NULL);
         _exit(127);
     }
-    while (process_signal_group(process, mark, 0) == 0)
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &started, 1), 1); /* its child is there */
+    close(ends[0]);
+    while (process_signal_group(process, mark, 0) !=
+           1) /* a child that is not sleep yet is a copy of the shell */
         process_pause(5);
     return process;
 }

@@ -158,7 +158,7 @@ HOURS ?= 1
 check-long:
 	@tools/setup check
 	@tools/setup fuzz
-	@DLSPOOL_CASES=60000 CRASH_EVERY=1 STORM=30000 BACKLOG=100000 HISTORY=200000 $(MAKE) --no-print-directory unit asan tap crash
+	@LONGEST=86400 DLSPOOL_CASES=60000 CRASH_EVERY=1 STORM=30000 BACKLOG=100000 HISTORY=200000 $(MAKE) --no-print-directory unit asan tap crash
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak
@@ -210,7 +210,7 @@ fuzz:
 
 crash:
 	+@$(PARALLEL) $(BUILD)/tests/crash
-	@$(PROVE) -v $(BUILD)/tests/crash :: $(CRASH)
+	@LONGEST=86400 $(PROVE) -v $(BUILD)/tests/crash :: $(CRASH)
 
 # Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are processors,
 # the long ones first.  FIRST and LAST are other tests that run with them, so that no processor waits while a

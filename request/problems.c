@@ -83,6 +83,30 @@ void problems_add_sentence(struct reading *reading, const char *sentence)
         show_line(reading, text_of(sentence));
 }
 
+/* What may be a password, or hold one, is told by its kind only: everybody may read `why` and `log`. */
+static bool is_private(const struct value_path *path)
+{
+    static const char *const names[] = {
+        "args",   "command", "commands",   "cmd",  "env",
+        "script", "secrets", "parameters", "envs", "environmentVariables"};
+    for (; path; path = path->above)
+        for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+            if (text_is(path->name, names[i]))
+                return true;
+    return false;
+}
+
+static void add_kind(struct buffer *out, const struct value *value)
+{
+    if (value->kind == VALUE_STRING)
+        buffer_printf(out, "a text of %zu byte%s", value->string.length,
+                      value->string.length == 1 ? "" : "s");
+    else if (value->kind == VALUE_NUMBER)
+        buffer_add_string(out, "a number");
+    else
+        value_path_add_found(out, value);
+}
+
 void problems_expected(struct reading *reading, const struct value_path *path,
                        const struct value *value, const char *format, ...)
 {
@@ -91,7 +115,10 @@ void problems_expected(struct reading *reading, const struct value_path *path,
         return;
     struct buffer sentence = {0};
     buffer_add_string(&sentence, "found ");
-    value_path_add_found(&sentence, value);
+    if (is_private(path))
+        add_kind(&sentence, value);
+    else
+        value_path_add_found(&sentence, value);
     buffer_add_string(&sentence, ", expected ");
     va_list arguments;
     va_start(arguments, format);

@@ -33,7 +33,8 @@ void problems_start(struct reading *reading, struct arena *arena, const char *fi
 void problems_add(struct reading *reading, const struct value_path *path, uint32_t line,
                   uint32_t column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Add "found <value>, expected <words>" at a value. */
+/* Add "found <value>, expected <words>" at a value: of words of a command, of an environment and of what else may hold
+ * a secret, only what kind of value it is. */
 void problems_expected(struct reading *reading, const struct value_path *path,
                        const struct value *value, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -170,8 +170,11 @@ static bool is_folded(const struct reading *reading, const struct value *value)
 void read_script(struct reading *reading, const struct value_path *path, const struct value *value,
                  const struct field *field, void *into)
 {
-    if (value->kind != VALUE_STRING || text_trim(value->string).length == 0)
+    if (value->kind != VALUE_STRING)
         problems_expected(reading, path, value, "the text of a program");
+    else if (text_trim(value->string).length == 0)
+        problems_add(reading, path, value->line, value->column,
+                     "found only spaces and line ends, expected the text of a program");
     else if (is_folded(reading, value))
         problems_add(
             reading, path, value->line, value->column,

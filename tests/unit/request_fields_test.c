@@ -320,7 +320,7 @@ static void words_are_data(void **state)
 {
     (void)state;
     static const struct bad_case cases[] = {
-        {"args: --epochs 3", "f.yaml:5:7: args: found \"--epochs 3\", expected a list of words "
+        {"args: --epochs 3", "f.yaml:5:7: args: found a text of 10 bytes, expected a list of words "
                              "such as [--epochs, 10]"},
         {"args: [a, ~]", "f.yaml:5:11: args[1]: found nothing, expected a text, a number, true or "
                          "false (\"\" is the empty text)"},
@@ -332,7 +332,7 @@ static void words_are_data(void **state)
         {"tasks: {w: {command: []}}", "f.yaml:5:22: tasks.w.command: found a list, expected a list "
                                       "of one or more words such as [--epochs, 10]"},
         {"tasks: {w: {command: python x}}",
-         "f.yaml:5:22: tasks.w.command: found \"python x\", expected a list of one or more words "
+         "f.yaml:5:22: tasks.w.command: found a text of 8 bytes, expected a list of one or more words "
          "such as [--epochs, 10]\n"
          "f.yaml:4:9: script: nothing would run it, as every task role has a command; leave one "
          "out"},
@@ -371,7 +371,7 @@ static void words_are_data(void **state)
     /* Commands stand in for the script, so they have a job of their own. */
     check_sentence(
         "", read_yaml("name: a\nlibrary: any\ntype: roles\ntasks: {w: {command: x}}\n"),
-        "f.yaml:4:22: tasks.w.command: found \"x\", expected a list of one or more words "
+        "f.yaml:4:22: tasks.w.command: found a text of 1 byte, expected a list of one or more words "
         "such as [--epochs, 10]");
     check_sentence("", read_yaml("name: a\nlibrary: any\ntype: roles\ntasks: {w: {command: []}}\n"),
                    "f.yaml:4:22: tasks.w.command: found a list, expected a list of one or more "
@@ -717,8 +717,8 @@ static void exactly_one_thing_runs(void **state)
          "f.yaml:4:9: tasks.launcher.command: missing, expected a command, as neither script nor "
          "program says what this role runs"},
         {HEAD "script: \"  \\n\"\n",
-         "f.yaml:4:9: script: found \"  \\x0a\", expected the text of a program"},
-        {HEAD "script: 5\n", "f.yaml:4:9: script: found 5, expected the text of a program"},
+         "f.yaml:4:9: script: found only spaces and line ends, expected the text of a program"},
+        {HEAD "script: 5\n", "f.yaml:4:9: script: found a number, expected the text of a program"},
         {HEAD "script: \"a\\0\"\n",
          "f.yaml:4:9: script: found a NUL byte, expected the text of a program"},
     };

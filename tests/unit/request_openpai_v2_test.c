@@ -158,10 +158,10 @@ static void mistakes_name_the_field(void **state)
         {HEAD IMAGE ROLE RESOURCE, "taskRoles.worker.commands: missing"},
         {HEAD IMAGE ROLE RESOURCE "    commands: []\n", "commands: found a list, expected a list"},
         {HEAD IMAGE ROLE RESOURCE "    commands: echo\n",
-         "j.yaml:10:15: taskRoles.worker.commands: found \"echo\", expected a list of one or more "
+         "j.yaml:10:15: taskRoles.worker.commands: found a text of 4 bytes, expected a list of one or more "
          "texts"},
         {HEAD IMAGE ROLE RESOURCE "    commands: [a, 1]\n",
-         "taskRoles.worker.commands[1]: found 1, expected a text (in quotation marks)"},
+         "taskRoles.worker.commands[1]: found a number, expected a text (in quotation marks)"},
         {WHOLE "    instance: 1\n", "worker.instance: unknown field; did you mean instances?"},
         {WHOLE "    instances: 0\n", "instances: found 0, expected a whole number from 1 to 10000"},
         {WHOLE "    instances: 1.5\n", "instances: found 1.5, expected a whole number"},

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static int real_openat(int directory, const char *name, int flags, mode_t mode)
@@ -74,4 +75,5 @@ struct system_calls sys = {
     .fstatvfs = fstatvfs,
     .lease = real_lease,
     .fstatfs = fstatfs,
+    .fgetxattr = fgetxattr,
 };

@@ -42,6 +42,7 @@ struct system_calls {
      * unless somebody asks for it: SIGIO, the usual one, would end the process. */
     int (*lease)(int file, int type);
     int (*fstatfs)(int file, struct statfs *status);
+    ssize_t (*fgetxattr)(int file, const char *name, void *value, size_t length);
 };
 
 extern struct system_calls sys;

@@ -113,6 +113,7 @@ static bool name_is_printable(struct text name)
     return utf8_valid(name);
 }
 
+/* Refuse what can never be a job's file, with what it is and what to drop instead. */
 static enum drop_result check_status(const struct stat *status, struct text shown,
                                      struct error *error)
 {
@@ -124,6 +125,8 @@ static enum drop_result check_status(const struct stat *status, struct text show
         return refuse_drop(error, shown,
                            "has another name (a hard link), through which it could change; drop a "
                            "copy (cp) or rename it into place (mv)");
+    if (status->st_mode & S_IWOTH)
+        return refuse_drop(error, shown, WRITABLE_BY_EVERYBODY);
     if (!name_is_printable(shown))
         return refuse_drop(
             error, shown,
@@ -191,6 +194,8 @@ static enum drop_result read_open_file(int file, struct text shown, struct buffe
         return set_trouble(error, shown, "could not be read");
     if (sys.fstat(file, &after))
         return set_trouble(error, shown, "could not be looked at");
+    if (writable_look(file, &after, &drop->writable))
+        return set_trouble(error, shown, "could not be asked who may write to it");
     if (!same_file(drop, &after) || bytes->length != (size_t)before.st_size)
         return set_changing(error, shown, "was written to while it was being read");
     return DROP_TAKEN;

@@ -8,7 +8,8 @@
  *
  * The claim is opened by one openat2 (RESOLVE_BENEATH | NO_SYMLINKS | NO_MAGICLINKS | NO_XDEV,
  * O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), and everything after is asked of the
- * descriptor: a regular file, one link, 1 byte to 1 MiB, a name that can be printed.  A pipe
+ * descriptor: a regular file, one link, 1 byte to 1 MiB, a name that can be printed, not open to
+ * everybody for writing; who else may write to it is told (watcher/writable.h).  A pipe
  * makes nobody wait, a link is never followed, and of a file that is too large no byte is read.
  *
  * The bytes are those of one moment.  Where it can be had, a read lease is held over the reading,
@@ -31,6 +32,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "watcher/writable.h"
 
 enum { DROP_LARGEST = 1024 * 1024 }; /* bytes of the largest job file */
 
@@ -51,6 +53,7 @@ struct drop {  /* who dropped what; filled as far as it was learned */
     ino_t inode;
     int64_t size; /* bytes */
     struct timespec mtime;
+    struct writable writable; /* of what was taken */
 };
 
 /* Move incoming/<name> to <claims>/<id>, which must not be there.  A rename that happened although

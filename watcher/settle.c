@@ -215,6 +215,10 @@ enum settle settle_judge(const struct settle_settings *settings, struct settle_m
     *again = now;
     if (!S_ISREG(status->st_mode) || status->st_size > DROP_LARGEST)
         return set_ready(memory, look, NULL);
+    if (status->st_mode & S_IWOTH) {
+        error_set(why, "it %s", WRITABLE_BY_EVERYBODY);
+        return SETTLE_REFUSE;
+    }
     if (look->flags & WATCH_RENAMED_IN)
         return set_ready(memory, look, "rename");
     remember_look(memory, look, now);

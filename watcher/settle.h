@@ -10,6 +10,8 @@
  *     progress and are ignored, for ever (settle_ignores()).
  *  2. What is not a regular file, or is larger than a job file may be, will not become better:
  *     it is ready, and whoever takes it refuses it with the reason (watcher/drop.h).
+ *     What everybody may write to is refused at once, also where it is empty or somebody holds it open: it
+ *     may wait there for somebody else to copy their job file into it.
  *  3. A file that was renamed into place is ready.  One that has several links was linked into
  *     place; it is ready as soon as the other link is gone, which is to be soon, as publishing by
  *     link and unlink does; after `link_patience` it is ready as it is, and will be refused.

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "stages/intake/new_job.h"
+#include "stages/intake/owner.h"
 #include "stages/shared/control.h"
 #include "stages/shared/end_line.h"
 
@@ -74,6 +75,20 @@ static void finish_found(struct acceptor *acceptor, struct acceptance *item)
     item->state = item->claim->place.state;
 }
 
+/* Read what was claimed, as the word of its owner. */
+static enum drop_result read_claim(const struct spool *spool, struct acceptance *item,
+                                   struct error *reason)
+{
+    const struct claim *claim = item->claim;
+    struct text shown = text_of(claim->source);
+    enum drop_result read =
+        drop_read(spool->claims, claim->file, shown, &item->bytes, &item->drop, reason);
+    if (read != DROP_TAKEN)
+        return read;
+    int foreign = owner_check(spool, &item->drop, shown, reason);
+    return foreign < 0 ? DROP_ERROR : foreign ? DROP_REFUSED : DROP_TAKEN;
+}
+
 /* Make a job, a control request or a failed job of one claim, or keep it to be tried again: item->fate says
  * which.  A claim over which intake has ended too often is quarantined without being read. */
 static void accept_one(struct acceptor *acceptor, struct acceptance *item)
@@ -97,8 +112,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         return;
     }
     guard_enter(acceptor->guard, claim->file, claim->tries);
-    enum drop_result read = drop_read(spool->claims, claim->file, text_of(claim->source),
-                                      &item->bytes, &item->drop, &reason);
+    enum drop_result read = read_claim(spool, item, &reason);
     if (item->refusal && (read == DROP_TAKEN || read == DROP_REFUSED)) {
         error_set(&reason, "%s", item->refusal);
         read = DROP_REFUSED;

@@ -335,6 +335,7 @@ void calls_install(const struct fault *wanted)
         .fstatvfs = my_fstatvfs,
         .lease = my_lease,
         .fstatfs = my_fstatfs,
+        .fgetxattr = real.fgetxattr,
     };
 }
 

@@ -47,6 +47,33 @@ good after | drop after.yaml
 ok "a later job is done" wait_for 10 in_state after "done"
 is "$(ls -A "$in" | wc -l)" 6 "names of work in progress are not taken"
 
+# Whose word a file is: not its owner's when others could have written it.
+if [ "$(id -u)" = 0 ]; then
+    put() { good "$1" >"$scratch/word" && chown "$2" "$scratch/word" && chmod "$3" "$scratch/word" && mv "$scratch/word" "$in/$1.yaml"; }
+    put everybodys 1:1 646
+    put strangers 1:2 664
+    put own-group 1:1 664
+    chgrp 3 "$in"
+    put of-incoming 1:3 664
+    printf 'kill: own-group\n' >"$scratch/word" && chown 1:2 "$scratch/word" && chmod 664 "$scratch/word" && mv "$scratch/word" "$in/word.yaml"
+    for name in everybodys strangers word; do ok "$name: what others may write to is refused" wait_for 20 has_ended $name; done
+    like "$(cat "$(job_dir everybodys)/why")" 'may be written to by everybody, .*chmod go-w' "with what to do"
+    like "$(cat "$(job_dir strangers)/why")" 'may be written to by the members of group 2 .* what daemon wrote; chmod g-w' "and who could have"
+    ok "what the owner's own group may write to is not" wait_for 20 in_state own-group "done"
+    ok "nor what that of incoming/ may" wait_for 20 in_state of-incoming "done"
+    chgrp 0 "$in"
+
+    # A file that waits for somebody to copy theirs into it.
+    exec 7>"$in/theirs.yaml"
+    chown 1:1 "$in/theirs.yaml" && chmod 666 "$in/theirs.yaml"
+    gone() { [ ! -e "$in/theirs.yaml" ]; }
+    ok "an empty file that all may write to is taken away, although it is held open" wait_for 5 gone
+    good theirs >"$scratch/theirs.yaml" && cp "$scratch/theirs.yaml" "$in/theirs.yaml"
+    theirs_is_done() { grep -q '^owner: "root"' "$spool"/done/*/theirs-*/job.yaml; }
+    ok "who copies theirs there gets their job, in their name" wait_for 20 theirs_is_done
+    exec 7>&-
+fi
+
 # An unreadable file: refused with the chmod to use, by a daemon that is not root.
 if [ "$(id -u)" = 0 ]; then
     stop_daemon

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 
 #include "watcher/drop.h"
 #include "watcher/writers.h"
@@ -97,6 +98,80 @@ static void gone_is_gone(void **state)
     assert_int_equal(read_it("file"), DROP_TAKEN);
     unlinkat(incoming, "file", 0);
     assert_int_equal(drop_unchanged(incoming, "file", &drop, &error), DROP_GONE);
+}
+
+/* A list as the kernel has it: of two entries beside those that each has. */
+static void put_list(const char *name, uint32_t user, uint32_t user_may, uint32_t group,
+                     uint32_t group_may, uint32_t mask)
+{
+    const uint32_t entries[][3] = {{0x01, 6, (uint32_t)-1},    {0x02, user_may, user},
+                                   {0x04, 4, (uint32_t)-1},    {0x08, group_may, group},
+                                   {0x10, mask, (uint32_t)-1}, {0x20, 4, (uint32_t)-1}};
+    unsigned char list[4 + 8 * ARRAY_COUNT(entries)] = {2};
+    for (size_t i = 0; i < ARRAY_COUNT(entries); i++) {
+        unsigned char *entry = list + 4 + 8 * i;
+        entry[0] = (unsigned char)entries[i][0];
+        entry[2] = (unsigned char)entries[i][1];
+        memcpy(entry + 4, &entries[i][2], 4);
+    }
+    int file = openat(incoming, name, O_RDONLY | O_CLOEXEC);
+    if (fsetxattr(file, "system.posix_acl_access", list, sizeof(list), 0))
+        assert_int_equal(errno, EOPNOTSUPP);
+    close(file);
+}
+
+static void assert_writable(const char *name, bool others, int groups)
+{
+    assert_int_equal(read_it(name), DROP_TAKEN);
+    assert_int_equal(drop.writable.others, others);
+    assert_int_equal(drop.writable.group_count, groups);
+}
+
+static void who_else_may_write_is_told(void **state)
+{
+    (void)state;
+    put(incoming, "file", "x\n");
+    assert_int_equal(fchmodat(incoming, "file", 0644, 0), 0);
+    assert_writable("file", false, 0);
+    assert_int_equal(fchmodat(incoming, "file", 0664, 0), 0);
+    assert_writable("file", false, 1);
+    assert_int_equal(drop.writable.groups[0], drop.gid);
+    assert_int_equal(fchmodat(incoming, "file", 0646, 0), 0);
+    assert_refused("file", "\"file\" " WRITABLE_BY_EVERYBODY);
+    assert_int_equal(fchmodat(incoming, "file", 0644, 0), 0);
+    put_list("file", 4711, 6, 4712, 4, 4);
+    assert_writable("file", false, 0); /* the mask lets nobody */
+    put_list("file", 4711, 6, 4712, 4, 6);
+    struct stat status;
+    assert_int_equal(fstatat(incoming, "file", &status, 0), 0);
+    if (!(status.st_mode & S_IWGRP))
+        skip(); /* no lists on this file system */
+    assert_writable("file", true, 0);
+    put_list("file", geteuid(), 6, 4712, 6, 6);
+    assert_writable("file", false, 1);
+    assert_int_equal(drop.writable.groups[0], 4712);
+    put_list("file", 4711, 4, 4712, 4, 6);
+    assert_writable("file", false, 0);
+}
+
+static void what_is_no_list_counts_as_open(void **state)
+{
+    (void)state;
+    const struct stat status = {.st_uid = 7, .st_gid = 8};
+    static const char *const bad[] = {"", "\2\0", "\1\0\0\0", "\2\0\0\0\1\0\6\0\0\0\0"};
+    static const size_t lengths[] = {0, 2, 4, 11};
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
+        struct writable writable = {0};
+        writable_read_list((struct text){bad[i], lengths[i]}, &status, &writable);
+        assert_true(writable.others);
+    }
+    char many[4 + 8 * (WRITABLE_GROUPS + 1)] = {2};
+    for (size_t i = 0; i <= WRITABLE_GROUPS; i++)
+        memcpy(many + 4 + 8 * i, "\10\0\2\0\1\0\0\0", 8);
+    struct writable writable = {0};
+    writable_read_list((struct text){many, sizeof(many)}, &status, &writable);
+    assert_true(writable.others);
+    assert_int_equal(writable.group_count, WRITABLE_GROUPS);
 }
 
 static int rename_and_lose_the_reply(int from, const char *old_name, int to, const char *new_name)
@@ -443,6 +518,8 @@ int main(void)
         DROP_TEST(the_size_is_bounded),
         DROP_TEST(a_name_that_cannot_be_printed_is_refused),
         DROP_TEST(what_may_not_be_read_is_refused_with_the_chmod),
+        DROP_TEST(who_else_may_write_is_told),
+        DROP_TEST(what_is_no_list_counts_as_open),
         DROP_TEST(an_open_writer_is_waited_for),
         DROP_TEST(changes_while_reading_are_seen_without_leases),
         DROP_TEST(more_bytes_than_the_status_tells_are_not_taken),

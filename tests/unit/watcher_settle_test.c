@@ -54,6 +54,22 @@ static void assert_waits_until(struct story *story, int64_t time)
     story->now = time;
 }
 
+static void what_everybody_may_write_to_is_refused_at_once(void **state)
+{
+    (void)state;
+    struct story story = begin();
+    story.look.status.st_mode = S_IFREG | 0666;
+    story.look.status.st_size = 0;
+    story.look.content = CONTENT_EMPTY;
+    story.look.writers = WRITERS_SOME;
+    assert_int_equal(judge(&story), SETTLE_REFUSE);
+    assert_string_equal(story.why.text, "it " WRITABLE_BY_EVERYBODY);
+    story = begin();
+    story.look.status.st_mode = S_IFREG | 0642;
+    story.look.flags = WATCH_RENAMED_IN;
+    assert_int_equal(judge(&story), SETTLE_REFUSE);
+}
+
 static void work_in_progress_is_ignored(void **state)
 {
     (void)state;
@@ -380,6 +396,7 @@ static void what_cannot_be_read_is_ready_to_be_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_everybody_may_write_to_is_refused_at_once),
         cmocka_unit_test(work_in_progress_is_ignored),
         cmocka_unit_test(what_will_never_be_a_job_file_waits_for_nothing),
         cmocka_unit_test(renamed_is_ready),

@@ -57,6 +57,7 @@ struct system_calls sys = {
     .read = read,
     .pread = pread,
     .write = write,
+    .pwrite = pwrite,
     .fsync = fsync,
     .syncfs = syncfs,
     .close = close,

@@ -22,6 +22,7 @@ struct system_calls {
     ssize_t (*read)(int file, void *bytes, size_t length);
     ssize_t (*pread)(int file, void *bytes, size_t length, off_t offset);
     ssize_t (*write)(int file, const void *bytes, size_t length);
+    ssize_t (*pwrite)(int file, const void *bytes, size_t length, off_t offset);
     int (*fsync)(int file);
     int (*syncfs)(int file);
     int (*close)(int file);

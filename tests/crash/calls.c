@@ -17,22 +17,19 @@ static enum call hit_kind;
 static int interrupted;
 
 enum { MOST_INTERRUPTED = 40 };
-static calls_look *stop;
+static calls_look *stop, *each;
 static bool changed;
 
-static const char *const names[CALL_KINDS] = {"openat",        "openat(O_CREAT)",
-                                              "openat2",       "read",
-                                              "pread",         "write",
-                                              "fsync",         "syncfs",
-                                              "close",         "fstat",
-                                              "fstatat",       "renameat",
-                                              "linkat",        "unlinkat",
-                                              "mkdirat",       "fchmod",
-                                              "fchown",        "ftruncate",
-                                              "utimensat",     "getdents",
-                                              "lock",          "fstatvfs",
-                                              "lease",         "fstatfs",
-                                              "the scheduler", "the scheduler's reply"};
+static const char *const names[CALL_KINDS] = {
+    "openat",    "openat(O_CREAT)", "openat2",
+    "read",      "pread",           "write",
+    "pwrite",    "fsync",           "syncfs",
+    "close",     "fstat",           "fstatat",
+    "renameat",  "linkat",          "unlinkat",
+    "mkdirat",   "fchmod",          "fchown",
+    "ftruncate", "utimensat",       "getdents",
+    "lock",      "fstatvfs",        "lease",
+    "fstatfs",   "the scheduler",   "the scheduler's reply"};
 
 const char *call_name(enum call call)
 {
@@ -44,6 +41,7 @@ bool call_changes(enum call call)
     switch (call) {
     case CALL_CREATE:
     case CALL_WRITE:
+    case CALL_PWRITE:
     case CALL_RENAME:
     case CALL_LINK:
     case CALL_UNLINK:
@@ -63,6 +61,11 @@ void calls_stop(calls_look *look)
 {
     stop = look;
     changed = true;
+}
+
+void calls_stop_each(calls_look *look)
+{
+    each = look;
 }
 
 void calls_changed(void)
@@ -101,6 +104,8 @@ bool calls_point(enum call call)
     count++;
     if (changed && stop)
         stop(count);
+    if (each)
+        each(count);
     changed = call_changes(call);
     if (fault.kind == FAULT_NONE || count < fault.at)
         return true;
@@ -174,6 +179,13 @@ static ssize_t my_write(int file, const void *bytes, size_t length)
     if (!calls_point(CALL_WRITE))
         FAIL(real.write(file, bytes, length / 2));
     return real.write(file, bytes, length);
+}
+
+static ssize_t my_pwrite(int file, const void *bytes, size_t length, off_t offset)
+{
+    if (!calls_point(CALL_PWRITE))
+        FAIL(real.pwrite(file, bytes, length, offset));
+    return real.pwrite(file, bytes, length, offset);
 }
 
 static int my_fsync(int file)
@@ -317,6 +329,7 @@ void calls_install(const struct fault *wanted)
         .read = my_read,
         .pread = my_pread,
         .write = my_write,
+        .pwrite = my_pwrite,
         .fsync = my_fsync,
         .syncfs = my_syncfs,
         .close = my_close,

@@ -20,6 +20,7 @@ enum call {
     CALL_READ,
     CALL_PREAD,
     CALL_WRITE,
+    CALL_PWRITE,
     CALL_FSYNC,
     CALL_SYNCFS,
     CALL_CLOSE,
@@ -83,6 +84,8 @@ bool call_changes(enum call call); /* whether it can change what is in the spool
  * not. */
 typedef void calls_look(int64_t next);
 void calls_stop(calls_look *look);
+/* Stop before every call, of whatever kind, besides. */
+void calls_stop_each(calls_look *look);
 void calls_changed(void); /* something else has made a change */
 
 #endif

@@ -98,7 +98,7 @@ for signal in HUP USR1 USR2 ALRM VTALRM PROF IO PIPE; do kill -$signal $stages "
 ok "what SIGHUP found is said" wait_for 10 grep -q 'SIGHUP: dlspool.yaml is what is in force' "$scratch/daemon.log"
 is "$(pgrep -P "$daemon")" "$stages" "no signal without a meaning has ended a process of it"
 stop_daemon
-script -qfc "'$DLSPOOL' -s '$spool' run" /dev/null </dev/null >/dev/null 2>&1 &
+env --default-signal=HUP script -qfc "'$DLSPOOL' -s '$spool' run" /dev/null </dev/null >/dev/null 2>&1 &
 terminal=$!
 on_terminal() { daemon=$(pgrep -f "^$DLSPOOL -s $spool run\$" | head -n 1) && serving; }
 wait_for 10 on_terminal

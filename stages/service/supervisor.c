@@ -100,9 +100,8 @@ static bool will_pass(const struct spool *spool, int number)
 /* Wait until this spool is ours to serve.  1 when told to stop instead, -1 and a sentence. */
 static int take_lease(struct supervisor *supervisor, struct error *error)
 {
-    char who[LEASE_TEXT_SIZE];
+    char who[LEASE_WHO_SIZE], last_who[LEASE_WHO_SIZE] = "";
     char last_problem[ERROR_TEXT_SIZE] = "";
-    bool said = false;
     for (;;) {
         int taken = lease_take(&supervisor->lease, who, error);
         if (taken < 0 && !will_pass(&supervisor->spool, errno))
@@ -114,16 +113,16 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
             watchdog_ready(error->text);
         }
         snprintf(last_problem, sizeof(last_problem), "%s", taken < 0 ? error->text : "");
-        if (taken == 0 && !said) {
-            log_say("%s serves this spool; standing by", who);
+        if (taken == 0 && strcmp(last_who, who) != 0) {
+            log_say("%s; standing by", who);
             watchdog_ready("standing by: another daemon serves this spool");
+            snprintf(last_who, sizeof(last_who), "%s", who);
         }
-        said = said || taken == 0;
         wait_for_signal(supervisor, standby_interval);
         if (supervisor->stopping)
             return 1;
     }
-    if (said)
+    if (*last_who)
         log_say("taking over");
     stage_set_epoch(supervisor->lease.epoch);
     if (identity_make(&supervisor->spool, error))

@@ -383,10 +383,53 @@ static void epochs_never_come_again(void **state)
     be_a_client();
     lease_open(&lease, &spool, TAKEOVER);
     assert_int_equal(take(&lease), 0); /* who claimed it is about to serve */
-    wait_for(2 * TAKEOVER + 50);
+    wait_for(TAKEOVER + 50);
     assert_int_equal(take(&lease), 1);
     assert_int_equal(lease.epoch, 8);
     assert_int_equal(fstatat(spool.root, ".epoch-1", &status, 0), -1);
+    lease_release(&lease);
+}
+
+static void epochs_go_on_when_somebody_removes_the_lease(void **state)
+{
+    (void)state;
+    struct lease first, second;
+    lease_open(&first, &spool, TAKEOVER);
+    lease_open(&second, &spool, TAKEOVER);
+    assert_int_equal(take(&first), 1);
+    assert_int_equal(first.epoch, 1);
+    assert_int_equal(unlinkat(spool.root, ".lease", 0), 0);
+    assert_int_equal(lease_check_epoch(&spool, 1), 0);
+    assert_int_equal(take(&second), 0); /* it is alive still */
+    lease_release(&first);
+    assert_int_equal(take(&second), 1);
+    assert_int_equal(second.epoch, 2);
+    lease_release(&second);
+}
+
+/* What is said of the other is true: of one that does not move, when it was heard of last. */
+static void who_stands_by_says_for_whom(void **state)
+{
+    (void)state;
+    struct lease lease;
+    char who[LEASE_WHO_SIZE], text[100];
+    put(spool.root, ".lease", "3 other 77 unlocked 1000\n");
+    lease_open(&lease, &spool, TAKEOVER);
+    assert_int_equal(lease_take(&lease, who, &error), 0);
+    assert_string_equal(who,
+                        "other process 77 served this spool, and gave its last sign of life at "
+                        "1970-01-01T00:00:01.000Z");
+    put(spool.root, ".lease",
+        "3 other 77 unlocked 2000\n"); /* its clock is another, but it beats */
+    assert_int_equal(lease_take(&lease, who, &error), 0);
+    assert_string_equal(who, "other process 77 serves this spool");
+    put(spool.root, ".epoch-4", "4 third 78 unlocked 1\n");
+    assert_int_equal(lease_take(&lease, who, &error), 0);
+    assert_string_equal(who, "third process 78 is about to serve this spool");
+    snprintf(text, sizeof(text), "4 third 78 unlocked %lld\n", (long long)clock_now());
+    put(spool.root, ".lease", text);
+    assert_int_equal(lease_take(&lease, who, &error), 0);
+    assert_string_equal(who, "third process 78 serves this spool");
     lease_release(&lease);
 }
 
@@ -471,6 +514,9 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lease_that_cannot_be_read_is_not_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(epochs_never_come_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(epochs_go_on_when_somebody_removes_the_lease, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(who_stands_by_says_for_whom, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lease_is_renewed_where_others_see_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_lease_that_cannot_be_renewed_is_kept_until_others_may_have_it, set_up, tear_down),

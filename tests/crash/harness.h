@@ -90,5 +90,6 @@ void test_errors(void);
 void test_power(void);
 void test_damage(void);
 void test_stalls(void);
+void test_takeover(void);
 
 #endif

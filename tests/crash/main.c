@@ -24,11 +24,8 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } tests[] = {{"kills", test_kills},
-                 {"errors", test_errors},
-                 {"power", test_power},
-                 {"damage", test_damage},
-                 {"stalls", test_stalls}};
+    } tests[] = {{"kills", test_kills},   {"errors", test_errors}, {"power", test_power},
+                 {"damage", test_damage}, {"stalls", test_stalls}, {"takeover", test_takeover}};
     double began = seconds();
     umask(0); /* modes must be right without its help */
     harness_start();

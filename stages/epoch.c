@@ -56,22 +56,25 @@ static int is_file(const struct spool *spool, const char *name, int file)
     return errno == ENOENT || errno == ESTALE ? 0 : -1;
 }
 
-/* Make the claim's file, under a name that no other daemon uses. */
+/* Make the claim's file, under a name that no other daemon uses, and that is never said: it would be another
+ * each time. */
 static int make_own(const struct spool *spool, struct epoch_claim *claim, const char *line,
                     struct error *error)
 {
     uint64_t drawn;
+    char name[EPOCH_NAME_SIZE];
+    epoch_name(claim->epoch, name);
     if (getrandom(&drawn, sizeof(drawn), 0) != (ssize_t)sizeof(drawn))
         return error_errno(error, "no random number could be drawn");
     snprintf(claim->own, EPOCH_NAME_SIZE, "%s%016llx", own_prefix, (unsigned long long)drawn);
     claim->file = sys.openat(spool->root, claim->own,
                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (claim->file < 0)
-        return error_errno(error, "%s could not be made", claim->own);
-    if (file_write_all(claim->file, text_of(line), claim->own, error))
+        return error_errno(error, "%s could not be made", name);
+    if (file_write_all(claim->file, text_of(line), name, error))
         return -1;
     if (sys.fsync(claim->file))
-        return error_errno(error, "%s could not be made durable", claim->own);
+        return error_errno(error, "%s could not be made durable", name);
     return 0;
 }
 

@@ -57,17 +57,21 @@ static struct mask *learn_secrets(struct tracker *tracker, int job)
     return mask;
 }
 
-static void judge_end(struct tracker *tracker, const struct followed *followed,
-                      const struct circumstances *circumstances, struct job_record *record,
-                      struct diagnosis *diagnosis)
+static int judge_end(struct tracker *tracker, const struct followed *followed,
+                     const struct circumstances *circumstances, struct job_record *record,
+                     struct diagnosis *diagnosis, struct error *error)
 {
+    const struct retry_table *table;
+    if (track_table(tracker, &table, error))
+        return -1;
     const struct output_end printed =
         output_of_failure(tracker->arena, followed->job, &followed->poll, RETRY_LOG_LIMIT);
     struct mask *mask = learn_secrets(tracker, followed->job);
     struct circumstances masked = *circumstances;
     masked.mask = mask;
-    diagnosis_ended(diagnosis, &masked, record, &followed->poll, track_table(tracker), &printed);
+    diagnosis_ended(diagnosis, &masked, record, &followed->poll, table, &printed);
     mask_free(mask);
+    return 0;
 }
 
 /* Diagnose why a job has failed, and write that into its directory.  What was asked for (killed, preempted)
@@ -100,8 +104,8 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
     else if (sweep_is_incomplete(&record) && sweep_none_failed(poll) &&
              control_tasks_pending(job, CONTROL_KILL, tracker->arena, &request) >= 0)
         diagnosis_killed_tasks(&diagnosis, &record, &request);
-    else
-        judge_end(tracker, followed, &circumstances, &record, &diagnosis);
+    else if (judge_end(tracker, followed, &circumstances, &record, &diagnosis, error))
+        return -1;
     return diagnosis_write(&diagnosis, job, &record, false, circumstances.now, error);
 }
 

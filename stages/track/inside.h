@@ -107,8 +107,9 @@ struct tracker {
 int track_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
                       struct error *error);
 
-/* The retry.txt of the newest commit of templates.git that has a valid one; NULL when none has. */
-const struct retry_table *track_table(struct tracker *tracker);
+/* The retry.txt of the newest commit of templates.git that has a valid one; NULL when none has.  -1 with a
+ * sentence while no commit can be read: what would be said of a failure might not be true. */
+int track_table(struct tracker *tracker, const struct retry_table **table, struct error *error);
 
 /* Forget a job that has left submitted/. */
 void track_forget(struct tracker *tracker, struct tracked *tracked);

@@ -30,28 +30,44 @@
 #include "stages/track/capacity_file.h"
 #include "stages/track/lost.h"
 
-const struct retry_table *track_table(struct tracker *tracker)
+/* Is a commit of the templates served?  -1 with a sentence while none could be read. */
+static int serve_commit(struct tracker *tracker, struct error *error)
 {
-    struct error error;
+    struct error problem;
     if (!tracker->repository)
-        return NULL;
-    if (repository_refresh(tracker->repository, &error))
-        log_warn("%s", error.text);
+        tracker->repository = stage_repository(&tracker->stage, error);
+    if (!tracker->repository)
+        return -1;
+    if (repository_refresh(tracker->repository, &problem) == 0)
+        return 0;
+    if (!repository_commit(tracker->repository))
+        return error_set(error, "%s", problem.text);
+    log_warn("%s", problem.text);
+    return 0;
+}
+
+int track_table(struct tracker *tracker, const struct retry_table **table, struct error *error)
+{
+    struct error problem;
+    if (serve_commit(tracker, &problem))
+        return error_set(error, "how it failed is judged when retry.txt can be read: %s",
+                         problem.text);
     const char *commit = repository_commit(tracker->repository);
-    if (!commit || strcmp(commit, tracker->table_commit) == 0)
-        return tracker->table;
+    *table = tracker->table;
+    if (strcmp(commit, tracker->table_commit) == 0)
+        return 0;
     snprintf(tracker->table_commit, sizeof(tracker->table_commit), "%s", commit);
     struct text source = repository_file(tracker->repository, "retry.txt");
     if (!source.data)
-        return tracker->table;
-    struct retry_table *table = retry_table_parse(source, "retry.txt", &error);
-    if (!table) {
-        log_warn("%s; the table before it stays in use", error.text);
-        return tracker->table;
+        return 0;
+    struct retry_table *read = retry_table_parse(source, "retry.txt", &problem);
+    if (!read) {
+        log_warn("%s; the table before it stays in use", problem.text);
+        return 0;
     }
     retry_table_free(tracker->table);
-    tracker->table = table;
-    return table;
+    *table = tracker->table = read;
+    return 0;
 }
 
 /* What the log says of a job that was tracked before a restart. */
@@ -246,7 +262,7 @@ static struct stage *track_open(const char *directory, struct error *error)
     guard_count(tracker->guard, stage->name);
     tracker->repository = stage_repository(stage, error);
     if (!tracker->repository)
-        log_warn("%s; failures are not classified until this is fixed", error->text);
+        log_warn("%s; how jobs fail is not judged until this is fixed", error->text);
     tracker->executor = stage_executor(stage, error);
     if (tracker->executor)
         tracker->watch =

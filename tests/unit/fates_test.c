@@ -357,6 +357,7 @@ static int open_all(void **state)
 {
     (void)state;
     open_spool(&track_stage, &operations, noon);
+    open_templates();
     write_settings("executor: local\nsync: none\nkill_grace: 1s\n");
     return 0;
 }

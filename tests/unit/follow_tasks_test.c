@@ -129,6 +129,7 @@ static int begin(void **state)
     (void)state;
     memset(&fake, 0, sizeof(fake));
     open_spool(&track_stage, &operations, 1767268800000);
+    open_templates();
     write_settings("executor: local\nsync: none\nkill_grace: 3s\n");
     const struct job_record record = {.id = TEXT(ID),
                                       .owner = TEXT("ann"),
@@ -242,6 +243,27 @@ static void what_fails_by_itself_decides(void **state)
     assert_true(text_is(record.array_left, "5,8"));
     assert_true(text_is(record.failure.reason, "Exited"));
     why_says("1 of 3 tasks failed, that of the index 8, and 1 was killed, that of the index 5");
+    arena_free(arena);
+}
+
+/* What would be said of it while retry.txt cannot be read might not be true. */
+static void a_failure_is_judged_when_the_templates_can_be_read(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    char name[PATH_MAX];
+    snprintf(name, sizeof(name), "%s/templates.git", path);
+    close_stage();
+    assert_int_equal(unlink(name), 0);
+    open_stage();
+    end(0, 0), end(1, 0), end(2, 75);
+    advance(1000);
+    stage_kind->round(stage);
+    assert_true(in_state(ID, STATE_SUBMITTED));
+    open_templates();
+    run_round_after(1000);
+    struct job_record record = ended_in(STATE_FAILED, arena);
+    assert_string_equal(record.failure.class.data, "transient");
     arena_free(arena);
 }
 
@@ -381,6 +403,7 @@ int main(void)
         TEST(it_is_written_down_and_told_politely_then_with_force),
         TEST(the_job_has_failed_though_all_ended_well),
         TEST(what_fails_by_itself_decides),
+        TEST(a_failure_is_judged_when_the_templates_can_be_read),
         TEST(one_that_had_ended_is_left_as_it_was),
         TEST(the_whole_job_may_be_killed_at_the_same_time),
         TEST(a_job_of_which_only_held_tasks_are_left_waits),

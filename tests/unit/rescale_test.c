@@ -246,6 +246,7 @@ static int set_up(void **state)
     fake.prints = "step 1/100\n";
     fake.outcome = RESIZE_NOT_POSSIBLE;
     open_spool(&track_stage, &fake.operations, 1767268801000); /* 2026-01-01 */
+    open_templates();
     write_settings("executor: local\nsync: none\nkill_grace: 5s\n");
     return 0;
 }

@@ -68,7 +68,8 @@ all:
 # Suites build what they need with a make of their own, which uses every processor unless -j was given: two of
 # them at once would write the same files.
 PROCESSORS := $(shell nproc)
-PARALLEL = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j $(PROCESSORS))
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j $(PROCESSORS))
+PARALLEL = $(MAKE) --no-print-directory $(JOBS)
 ifneq ($(filter-out $(BUILD)/% %-tests %-targets,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
@@ -105,9 +106,15 @@ $(BUILD)/libdlspool.a: $(LIBRARY_OBJECTS)
 	@rm -f $@
 	@ar qcs $@ $(LIBRARY_OBJECTS)
 
+# What is compiled and linked for tests alone is to be ready soon: not optimized, and by the quicker linker where
+# it is there.
+GOLD := $(shell command -v ld.gold >/dev/null && echo -fuse-ld=gold)
+UNIT_OBJECTS := $(UNIT_SOURCES:%.c=$(BUILD)/%.o)
+$(UNIT_OBJECTS): override CFLAGS += -O0 -U_FORTIFY_SOURCE
+
 $(UNIT_TESTS): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
-	@echo '  LD  $@'; $(CC) -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
+	@echo '  LD  $@'; $(CC) $(GOLD) -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
 
 unit-tests: $(UNIT_TESTS)
 
@@ -129,11 +136,10 @@ FUZZ_OBJECTS := $(FUZZ_SOURCES:%.c=$(BUILD)/%.o) $(FUZZ_MAIN:%.c=$(BUILD)/%.o)
 
 $(FUZZ_TARGETS): $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/%_fuzz.o $(FUZZ_MAIN:%.c=$(BUILD)/%.o) $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
-	@echo '  LD  $@'; $(CC) -o $@ $(filter-out %.a,$^) $(BUILD)/libdlspool.a $(ALL_LIBS)
+	@echo '  LD  $@'; $(CC) $(GOLD) -o $@ $(filter-out %.a,$^) $(BUILD)/libdlspool.a $(ALL_LIBS)
 
 fuzz-targets: $(FUZZ_TARGETS)
 
-UNIT_OBJECTS := $(UNIT_SOURCES:%.c=$(BUILD)/%.o)
 # Made on the way to a test, and kept: a change of the library links tests again, and compiles none.
 .SECONDARY: $(UNIT_OBJECTS) $(CRASH_OBJECTS) $(FUZZ_OBJECTS)
 
@@ -145,15 +151,18 @@ demo:
 	+@$(PARALLEL) all
 	@tools/demo
 
+# Quick scripts first, as they wait more than they compute, beside the compiling of what comes after them.
+# The quick unit tests run once in it, with the sanitizers.
 check:
 	@tools/setup check
-	@$(MAKE) --no-print-directory quick
-	+@$(PARALLEL) $(BUILD)/tests/crash
-	+@$(ASAN_MAKE) unit-tests fuzz-targets
+	+@$(PARALLEL) $(BUILD)/dlspool
+	+@{ $(ASAN_PARALLEL) unit-tests fuzz-targets && $(PARALLEL) $(BUILD)/tests/crash; } >$(BUILD)/compiled 2>&1 & compiling=$$!; \
+	    $(MAKE) --no-print-directory quick-scripts; quick=$$?; \
+	    wait $$compiling || { cat $(BUILD)/compiled; exit 1; }; exit $$quick
 	@$(MAKE) --no-print-directory FIRST=tests/crash/run LAST='$(ASAN_TESTS)' LEFT_OUT='$(QUICK_SCRIPTS)' tap
 
-# What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases; and the
-# long unit tests run once in it, with the sanitizers.
+# What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases; and unit tests
+# without the sanitizers.
 HOURS ?= 1
 check-long:
 	@tools/setup check
@@ -177,16 +186,19 @@ quick:
 	+@$(PARALLEL) $(BUILD)/dlspool $(QUICK_TESTS)
 	@DLSPOOL=$(abspath $(BUILD))/dlspool $(PROVE_ALL) $(QUICK_SCRIPTS) $(QUICK_TESTS)
 
+quick-scripts:
+	@DLSPOOL=$(abspath $(BUILD))/dlspool $(PROVE_ALL) $(QUICK_SCRIPTS)
+
 unit:
 	+@$(PARALLEL) unit-tests
 	@$(PROVE_ALL) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
-# Lines without variables, and the quicker linker where it is there: a quarter less of the time.
-GOLD := $(shell command -v ld.gold >/dev/null && echo -fuse-ld=gold)
+# Lines without variables: a quarter less of the time.
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g1 $(ASAN)' HARDEN= \
-	HARDEN_LD= LDFLAGS='$(GOLD) $(ASAN)'
+	HARDEN_LD= LDFLAGS='$(ASAN)'
+ASAN_PARALLEL = $(ASAN_MAKE) $(JOBS)
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(LONG_TESTS) $(FUZZ_TARGETS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS)))
 asan:
 	+@$(ASAN_MAKE) unit
@@ -216,7 +228,8 @@ crash:
 # the long ones first.  FIRST and LAST are other tests that run with them, so that no processor waits while a
 # few long ones come to their end.  Scripts that say `# Runs alone:` in their head count on having the
 # processors, and come after.
-SCRIPTS := $(shell ls -r tests/t/*.t)
+SCRIPTS := $(shell ls tests/t/*.t | awk 'NR == FNR { took["tests/t/" $$3] = $$1; next } \
+	{ print ($$0 in took ? took[$$0] : 1000), $$0 }' tests/times - | sort -rn | cut -d' ' -f2)
 TAKEN = $(filter-out $(LEFT_OUT),$(SCRIPTS))
 ALONE = $(shell grep -l '^. Runs alone:' $(TAKEN))
 tap:
@@ -287,5 +300,5 @@ help:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo quick check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz mutants bench soak tables install \
+.PHONY: all unit-tests demo quick quick-scripts check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz mutants bench soak tables install \
 	uninstall format dist tags help clean FORCE

@@ -8,7 +8,7 @@
  * their proper end; the damaged one has, too, or is in failed/ with a reason; no token was run
  * twice, and no job more often than it should be; and of two copies one has been set aside.
  *
- * CRASH_EVERY=1 takes every byte of every file, instead of every 9th.
+ * CRASH_EVERY=1 takes every byte of every file, instead of every 19th.
  *
  * To see this fail: let next_attempt() of stages/prepare/renew.c go by `intent` alone (a task runs
  * twice), or leave out open_log()'s spool_file_damaged() in spool/eventlog.c (wedged), or let
@@ -33,7 +33,7 @@ enum {
     MOST_ROUNDS = 400,
     MOST_VICTIMS = 6,
     MOST_FILES = 8,
-    STRIDE = 9 /* of the bytes, one in so many is tried */
+    STRIDE = 19 /* of the bytes, one in so many is tried */
 };
 static const int64_t start_time = 1767268800000; /* 2026-01-01T12:00Z */
 static const int64_t an_hour = 60 * 60 * 1000;   /* milliseconds */

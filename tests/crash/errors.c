@@ -177,11 +177,11 @@ static void try_errors(int which, int stride)
 void test_errors(void)
 {
     /* Primes, so that all errors and spans are met. */
-    try_errors(SCENE_ONE, 13);
-    try_errors(SCENE_THREE, 41);
-    try_errors(SCENE_THREE_KILLED, 83);
-    try_errors(SCENE_AFTER, 127);
-    try_errors(SCENE_RESIZED, 139);
-    try_errors(SCENE_ONE_WIDE, 61);
+    try_errors(SCENE_ONE, 29);
+    try_errors(SCENE_THREE, 89);
+    try_errors(SCENE_THREE_KILLED, 173);
+    try_errors(SCENE_AFTER, 257);
+    try_errors(SCENE_RESIZED, 283);
+    try_errors(SCENE_ONE_WIDE, 127);
     try_errors(SCENE_FIFTY, 4001);
 }

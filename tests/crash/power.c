@@ -441,13 +441,13 @@ void test_power(void)
 {
     /* Primes; of the longer runs not every disk is tried here, but with CRASH_EVERY=1. */
     try_power(SCENE_ONE, 1);
-    try_power(SCENE_ONE_FLAKY, 3);
+    try_power(SCENE_ONE_FLAKY, 5);
     try_power(SCENE_ONE_TIGHT, 1);
-    try_power(SCENE_THREE, 7);
-    try_power(SCENE_THREE_KILLED, 7);
-    try_power(SCENE_AFTER, 11);
-    try_power(SCENE_ONE_GROWN, 2);
-    try_power(SCENE_ONE_MOVED, 5);
+    try_power(SCENE_THREE, 17);
+    try_power(SCENE_THREE_KILLED, 17);
+    try_power(SCENE_AFTER, 23);
+    try_power(SCENE_ONE_GROWN, 5);
+    try_power(SCENE_ONE_MOVED, 11);
     try_power(SCENE_ONE_WIDE, 1);
     const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, 17, true);
     tap_ok(tally->lost + tally->doubled > 0,

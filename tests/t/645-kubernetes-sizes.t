@@ -30,9 +30,10 @@ pod_cpus() { order '{"order": "dump", "what": "objects", "kind": "pods"}' |
 cpus_are() { [ "$(pod_cpus "$1")" = "$2" ]; }
 pods_of() { order '{"order": "dump", "what": "pods"}' | jq "[.pods[] | select(.name | startswith(\"$1-\"))] | length"; }
 # request NAME GENERATION KIND FROM TO: what the submit stage writes when its plan has changed.  (Of jobs of which
-# nothing is known, its own plans change nothing.)
+# nothing is known, its own plans change nothing.)  Its pod may run before the job is in submitted/.
 request() {
     local directory
+    wait_for 30 in_state "$1" submitted
     directory=$(job_dir "$1")
     printf '%s resize generation=%d kind=%s from=%d to=%d reason="a test"\n' "$(date -u +%FT%T.000Z)" "${@:2}" \
         >"$directory/.resize.new" && mv "$directory/.resize.new" "$directory/resize"

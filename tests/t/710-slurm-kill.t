@@ -55,6 +55,17 @@ scontrol update partition=gpu state=up
 all_told() { all_done || say_what_runs; }
 wait_for 120 all_told
 is "$(finished)" "$jobs" "all jobs are done, after four kills of slurmctld and four of dlspool"
+all_done || { # where the others are, for whoever reads what failed
+    for directory in "$spool"/{rendered,submitted,failed,held}/*/; do
+        [ -d "$directory" ] || continue
+        printf '%s\n' "$directory"
+        head -n 3 "$directory/why" 2>/dev/null
+        tail -n 5 "$directory/log"
+    done | head -n 100
+    squeue -o '%i %j %T %r %M %k'
+    sinfo -o '%P %a %D %T %E'
+    tail -n 20 "$scratch/daemon.log"
+} | sed 's/^/# /' >&2
 is "$(find "$spool"/{incoming,rendered,submitted,failed,held} -mindepth 1 -maxdepth 1 | wc -l)" 0 "nothing is anywhere else"
 is "$(ls "$scratch/ran" | wc -l)" "$jobs" "every program ran"
 lines() { (cd "$scratch/$1" && grep -c . -- * | grep -v ':1$' | tr '\n' ' '); }

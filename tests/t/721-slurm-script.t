@@ -134,11 +134,12 @@ is "$? $(content "$scratch/d/worker-0.ended") $(content "$scratch/d/missing-0.en
 
 script limited <<'JOB'
 type: single
-time_limit: 1s
+time_limit: 3s
 script: |
   #!/bin/bash
   trap 'echo told; exit 7' TERM
-  sleep 20 & wait
+  # Its child may be told, and end, before it is told itself.
+  for again in 1 2 3; do sleep 20 & wait; done
 JOB
 run limited "$scratch/e"
 is "$? $(content "$scratch/e/main-0.log")" "7 told" "at the time limit the program is told"

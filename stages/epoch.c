@@ -173,8 +173,11 @@ int epoch_publish(const struct spool *spool, const struct epoch_claim *claim, st
 
 void epoch_withdraw(const struct spool *spool, const struct epoch_claim *claim)
 {
+    int64_t last;
     char name[EPOCH_NAME_SIZE];
     epoch_name(claim->epoch, name);
-    sys.unlinkat(spool->root, name, 0);
-    sys.unlinkat(spool->root, claim->own, 0);
+    if (strcmp(claim->own, name) != 0)
+        sys.unlinkat(spool->root, claim->own, 0);
+    if (epoch_last(spool, &last, NULL) == 0 && last > claim->epoch)
+        sys.unlinkat(spool->root, name, 0);
 }

@@ -6,7 +6,8 @@
  *   claim     its line is written to .lease-<number of its own>, and that is linked to .epoch-<N>.  Only one
  *             daemon can make that name, and from the first moment the file says who did.
  *   look      when there is a higher claim by now, or the lease is not the one that was judged, somebody
- *             was quicker: the claim is withdrawn.
+ *             was quicker: the claim is withdrawn.  `released` is written into it, and its name stays while
+ *             it is the highest: the highest number never falls, so that none is claimed twice.
  *   publish   all of lower claims is removed, then .lease-<number> is renamed to .lease.
  *
  * A claimant that was stopped, taken for dead and overtaken finds nothing to rename when it goes on, since
@@ -48,7 +49,8 @@ int epoch_claim(const struct spool *spool, int64_t epoch, const char *line,
  * errno. */
 int epoch_publish(const struct spool *spool, const struct epoch_claim *claim, struct error *error);
 
-/* Give a claim back that is not in force.  Its file stays open. */
+/* Give a claim back that is not in force, and in whose file that is said already.  Its file stays open; and
+ * the name stays while it is the highest. */
 void epoch_withdraw(const struct spool *spool, const struct epoch_claim *claim);
 
 #endif

@@ -25,17 +25,31 @@ static void describe_owner(const struct lease_line *line, char *who)
 
 void lease_open(struct lease *lease, const struct spool *spool, int64_t takeover_time)
 {
-    *lease = (struct lease){.spool = spool, .lock = -1, .file = -1, .takeover_time = takeover_time};
+    *lease = (struct lease){.spool = spool,
+                            .lock = -1,
+                            .file = -1,
+                            .takeover_time = takeover_time,
+                            .holder.since = clock_elapsed()};
 }
 
-/* Try the lock; having none is no trouble, only slower. */
+/* Try the lock; having none is no trouble, only slower.  Where another has it, that one comes first. */
 static void try_lock(struct lease *lease)
 {
     if (lease->lock < 0)
         lease->lock = sys.openat(lease->spool->root, ".lock",
                                  O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (!lease->locked && lease->lock >= 0)
-        lease->locked = sys.lock(lease->lock, F_WRLCK) == 0;
+    lease->refused = false;
+    if (lease->locked || lease->lock < 0)
+        return;
+    lease->locked = sys.lock(lease->lock, F_WRLCK) == 0;
+    lease->refused = !lease->locked && (errno == EAGAIN || errno == EACCES);
+}
+
+/* Who stands by does not keep it: another may serve without, and could not be followed at once. */
+static void unlock(struct lease *lease)
+{
+    if (lease->locked && sys.lock(lease->lock, F_UNLCK) == 0)
+        lease->locked = false;
 }
 
 static void see(struct lease_sighting *sighting, const char *text, const struct lease_line *line)
@@ -58,7 +72,7 @@ static bool is_held(const struct lease *lease, const struct lease_sighting *sigh
                     const struct lease_line *line)
 {
     if (lease_line_is_state(line, released))
-        return false; /* of several who come now, one gets the epoch */
+        return lease->refused && stands_still(sighting) < lease->takeover_time;
     /* Its holder had the lock that we have now: it is dead.  But with some mount options each host
      * has locks of its own, so of another host some missing beats are wanted, too. */
     if (lease->locked && lease_line_is_state(line, locked))
@@ -111,13 +125,14 @@ static int look(const struct spool *spool, struct view *view, struct error *erro
     return 0;
 }
 
-/* Is there somebody because of whom we may not serve now?  The lease is judged, and a claim that is newer than
+/* Is there somebody because of whom we may not serve now?  Whoever has the lock is about to serve, where there is
+ * nobody to be waited for: then both would, and one without it.  The lease is judged, and a claim that is newer than
  * the lease: its maker is about to serve, or died before it did. */
 static bool is_taken(struct lease *lease, const struct view *view, char *who)
 {
-    bool taken = false;
+    see(&lease->holder, view->lease, &view->holder);
+    bool taken = lease->refused && stands_still(&lease->holder) < lease->takeover_time;
     if (view->holder.epoch) {
-        see(&lease->holder, view->lease, &view->holder);
         describe_holder(lease, &view->holder, who);
         taken = is_held(lease, &lease->holder, &view->holder);
     }
@@ -154,7 +169,7 @@ static void write_released(struct lease *lease)
     lease->file = -1;
 }
 
-int lease_take(struct lease *lease, char *who, struct error *error)
+static int take(struct lease *lease, char *who, struct error *error)
 {
     char text[LEASE_TEXT_SIZE];
     struct view view;
@@ -181,6 +196,16 @@ int lease_take(struct lease *lease, char *who, struct error *error)
     int keep = errno;
     write_released(lease);
     epoch_withdraw(lease->spool, &claim);
+    errno = keep;
+    return result;
+}
+
+int lease_take(struct lease *lease, char *who, struct error *error)
+{
+    int result = take(lease, who, error);
+    int keep = errno;
+    if (result <= 0)
+        unlock(lease);
     errno = keep;
     return result;
 }

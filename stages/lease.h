@@ -19,6 +19,8 @@
  * host that had the lock must also have missed its beats for half of takeover_time.  For a holder
  * without the lock only the lease counts.
  *
+ * Of several daemons that may serve at the same moment, the one with the lock does; who stands by does not keep it.
+ *
  * A claim that is newer than the lease is judged in the same way, by what its maker was: who is killed while
  * it takes over is followed as soon as one who was killed while it served.
  *
@@ -49,6 +51,7 @@ struct lease {
     int lock, file; /* -1: not open */
     int64_t epoch;  /* ours; 0: none */
     bool locked;
+    bool refused;          /* another process has the lock */
     int64_t takeover_time; /* milliseconds */
     int64_t renewed;       /* of clock_elapsed */
     struct lease_sighting holder, claimant;

@@ -3,7 +3,8 @@
  * What becomes of daemons that are killed and stopped is in tests/crash/takeover.c, in every order in
  * tests/model/serve.pml.
  *
- * Seen to fail with: tests/mutants/epoch-frees-numbers.patch.
+ * Seen to fail with: tests/mutants/epoch-frees-numbers.patch, lease-goes-first-without-lock.patch,
+ * lease-keeps-the-lock.patch.
  */
 #include "tests/unit/unit.h"
 
@@ -14,7 +15,9 @@
 
 #include "base/clock.h"
 #include "stages/epoch.h"
+#include "stages/lease.h"
 
+enum { TAKEOVER = 60000 };
 static int64_t now = 1000;
 static struct spool spool;
 static char path[] = "/tmp/dlspool-lease.XXXXXX";
@@ -70,10 +73,65 @@ static void numbers_are_used_once(void **state)
     close(second.file);
 }
 
+/* Of two that may serve, the one with the lock does: who had it would be followed at once, the other would not. */
+static void who_has_the_lock_comes_first(void **state)
+{
+    struct lease lease;
+    struct error error;
+    char who[LEASE_WHO_SIZE];
+    (void)state;
+    unlinkat(spool.root, ".lease", 0);
+    for (int released = 0; released < 2; released++) {
+        int64_t epoch = last_epoch();
+        int lock = openat(spool.root, ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        assert_int_equal(sys.lock(lock, F_WRLCK), 0);
+        lease_open(&lease, &spool, TAKEOVER);
+        assert_int_equal(lease_take(&lease, who, &error), 0);
+        if (released)
+            close(lock);
+        else
+            now += TAKEOVER; /* it had its time, and is stopped */
+        assert_int_equal(lease_take(&lease, who, &error), 1);
+        assert_true(lease.epoch > epoch);
+        assert_int_equal(lease.locked, released);
+        lease_release(&lease);
+        if (!released)
+            close(lock);
+    }
+}
+
+/* Who stands by leaves the lock to who serves. */
+static void who_stands_by_has_no_lock(void **state)
+{
+    struct lease serving, standing;
+    struct error error;
+    char who[LEASE_WHO_SIZE];
+    (void)state;
+    lease_open(&serving, &spool, TAKEOVER);
+    lease_open(&standing, &spool, TAKEOVER);
+    int lock = openat(spool.root, ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    assert_int_equal(sys.lock(lock, F_WRLCK), 0);
+    assert_int_equal(lease_take(&serving, who, &error), 0);
+    now += TAKEOVER;
+    assert_int_equal(lease_take(&serving, who, &error), 1);
+    close(lock);
+    assert_int_equal(lease_take(&standing, who, &error), 0);
+    assert_false(serving.locked);
+    now += TAKEOVER / 6;
+    assert_int_equal(lease_renew(&serving, &error), 0);
+    assert_true(serving.locked);
+    lease_release(&serving);
+    assert_int_equal(lease_take(&standing, who, &error), 1);
+    assert_true(standing.locked);
+    lease_release(&standing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_used_once),
+        cmocka_unit_test(who_has_the_lock_comes_first),
+        cmocka_unit_test(who_stands_by_has_no_lock),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

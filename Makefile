@@ -167,7 +167,7 @@ HOURS ?= 1
 check-long:
 	@tools/setup check
 	@tools/setup fuzz
-	@LONGEST=86400 DLSPOOL_CASES=60000 CRASH_EVERY=1 STORM=30000 BACKLOG=100000 HISTORY=200000 $(MAKE) --no-print-directory unit asan tap crash
+	@LONGEST=86400 DLSPOOL_CASES=60000 CRASH_EVERY=1 MODEL_MORE=1 STORM=30000 BACKLOG=100000 HISTORY=200000 $(MAKE) --no-print-directory unit asan tap crash
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak

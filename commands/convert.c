@@ -32,8 +32,9 @@ static void print_notes(const char *path, const struct notes *notes)
 
 static void print_job(const char *path, bool several, struct text bytes)
 {
-    printf("%s%s%s%.*s", several ? "# " : "", several ? path : "", several ? "\n" : "",
-           (int)bytes.length, bytes.data);
+    if (several)
+        printf("# %s\n", path);
+    print_text(bytes);
 }
 
 static void print_object(struct arena *arena, const char *path, struct value *job,

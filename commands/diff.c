@@ -198,8 +198,9 @@ static void print_lines(struct text lines)
                             : sign == '+' ? "\033[32m"
                             : sign == '@' ? "\033[36m"
                                           : "";
-        printf("%s%.*s%s\n", colour ? start : "", (int)line.length, line.data,
-               colour && *start ? "\033[m" : "");
+        fputs(colour ? start : "", stdout);
+        print_text(line);
+        puts(colour && *start ? "\033[m" : "");
     }
 }
 

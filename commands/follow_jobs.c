@@ -118,11 +118,13 @@ static void tell_end(const struct following *following, struct arena *arena,
 {
     char path[PLACE_TEXT_SIZE];
     struct text sentence = view_sentence(view);
-    if (following->options->json)
+    if (following->options->json) {
         print_json(outlook_job(following->spool, arena, view));
-    else if (!following->options->quiet)
-        printf("%s%s%.*s\n", job_place_text(&view->place, path), sentence.length ? ": " : "",
-               (int)sentence.length, sentence.data);
+    } else if (!following->options->quiet) {
+        printf("%s%s", job_place_text(&view->place, path), sentence.length ? ": " : "");
+        print_text(sentence);
+        putchar('\n');
+    }
     fflush(stdout);
 }
 

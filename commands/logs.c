@@ -163,6 +163,8 @@ int command_logs(int argument_count, char **arguments)
         {"previous", 'p', OPTION_FLAG, &logs.previous, NULL,
          "what the attempt before this one printed"},
         {"prefix", 0, OPTION_FLAG, &prefix, NULL, "each line with its task in front"},
+        {"raw", 0, OPTION_FLAG, &logs.tasks.raw, NULL,
+         "on a terminal too, control characters as they are"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object for each line"},
         {"tail", 'n', OPTION_WHOLE, &logs.tasks.tail, "N", NULL},
         {0}};
@@ -174,7 +176,7 @@ int command_logs(int argument_count, char **arguments)
         "Print what a job's tasks printed.",
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
         "the id that only one job has.  TASK is a role and an index, such as worker-0; without\n"
-        "it, all tasks are printed.\n",
+        "it, all tasks are printed.  On a terminal, control characters are shown as text: ^[.\n",
         options};
     int operands, status;
     struct spool spool;

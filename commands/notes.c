@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "commands/complain.h"
 #include "commands/options.h"
+#include "commands/print.h"
 #include "spool/eventlog.h"
 #include "spool/jobs.h"
 
@@ -71,8 +72,9 @@ struct value *notes_tree(struct arena *arena, const struct notes *notes)
 static void print_one(void *context, struct text field, struct text sentence)
 {
     bool *first = context;
-    printf("%s  %.*s: %.*s\n", *first ? "\nNotes:\n" : "", (int)field.length, field.data,
-           (int)sentence.length, sentence.data);
+    printf("%s  %.*s: ", *first ? "\nNotes:\n" : "", (int)field.length, field.data);
+    print_text(sentence);
+    putchar('\n');
     *first = false;
 }
 

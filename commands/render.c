@@ -121,7 +121,7 @@ static void print_document(const struct asked *asked, const char *word, struct t
 {
     if (asked->several)
         printf("---\n# %s\n", word);
-    fwrite(document.data, 1, document.length, stdout);
+    print_text(document);
     if (asked->several && !text_ends(document, "\n"))
         putchar('\n');
 }

@@ -191,13 +191,18 @@ static void print_people(const struct spool *spool, const struct job_view *view,
             "\n%s. What runs is followed to its end by what the log says; to run it once more, submit its "
             "request again. `dlspool check` looks at all files of the jobs.\n",
             view->unreadable.text);
-    if (view->why.length)
-        printf("\nWhy:\n%.*s", (int)view->why.length, view->why.data);
+    if (view->why.length) {
+        printf("\nWhy:\n");
+        print_text(view->why);
+    }
     notes_print(log);
     printf("\nLog:\n");
-    while (eventlog_next(&log, &event))
-        printf("  %s %.*s %.*s\n", clock_local(event.time, time), (int)event.name.length,
-               event.name.data, (int)event.rest.length, event.rest.data);
+    while (eventlog_next(&log, &event)) {
+        printf("  %s %.*s ", clock_local(event.time, time), (int)event.name.length,
+               event.name.data);
+        print_text(event.rest);
+        putchar('\n');
+    }
     print_output_names(job);
 }
 

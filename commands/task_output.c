@@ -97,7 +97,10 @@ static void print_line(const struct task_output *tasks, struct output_file *file
         print_object(file);
     } else {
         printf("%.*s| ", task_length(file->name), file->name);
-        fwrite(file->line.data, 1, file->line.length, stdout);
+        if (tasks->raw)
+            fwrite(file->line.data, 1, file->line.length, stdout);
+        else
+            print_text(buffer_text(&file->line));
         putchar('\n');
     }
     buffer_clear(&file->line);
@@ -114,6 +117,29 @@ static void print_lines(const struct task_output *tasks, struct output_file *fil
     }
 }
 
+/* The next bytes of a file, of which a call may bring a part of a character. */
+static void print_part(const struct task_output *tasks, struct output_file *file, struct text bytes)
+{
+    struct buffer out = {0};
+    if (!tasks->raw && print_to_terminal()) {
+        visible_add(&file->visible, &out, bytes);
+        bytes = buffer_text(&out);
+    }
+    if (bytes.length)
+        fwrite(bytes.data, 1, bytes.length, stdout);
+    buffer_free(&out);
+}
+
+/* What had begun at the end of a file is no character. */
+static void print_rest(struct output_file *file)
+{
+    struct buffer out = {0};
+    visible_end(&file->visible, &out);
+    if (out.length)
+        fwrite(out.data, 1, out.length, stdout);
+    buffer_free(&out);
+}
+
 static void print_bytes(struct task_output *tasks, struct output_file *file, const char *bytes,
                         size_t count)
 {
@@ -125,7 +151,7 @@ static void print_bytes(struct task_output *tasks, struct output_file *file, con
     if (tasks->count > 1 && tasks->last != file->name)
         printf("%s==> %.*s <==\n", tasks->last ? "\n" : "", task_length(file->name), file->name);
     tasks->last = file->name;
-    fwrite(bytes, 1, count, stdout);
+    print_part(tasks, file, (struct text){bytes, count});
 }
 
 /* Where the last `lines` lines of a file begin. */
@@ -246,6 +272,8 @@ static void print_file(struct task_output *tasks, struct output_file *log, int o
     log->begun = true;
     if (end >= 0)
         log->printed = end;
+    if (!tasks->interleave)
+        print_rest(log);
 }
 
 void task_output_print(struct task_output *tasks, int output)
@@ -264,6 +292,7 @@ void task_output_end(struct task_output *tasks)
         struct output_file *file = &tasks->files[i];
         if (file->line.length)
             print_line(tasks, file);
+        print_rest(file);
         buffer_free(&file->line);
         free(file->name);
     }

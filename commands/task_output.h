@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/visible.h"
 
 enum output_style {
     OUTPUT_FILES,  /* file by file, with a line between that says whose it is */
@@ -24,12 +24,14 @@ struct output_file {
     char *name; /* "main-0.log" */
     bool begun; /* something of it was printed, or tried to be */
     off_t printed;
-    struct buffer line; /* begun, and not whole yet; with OUTPUT_LINES and OUTPUT_OBJECTS */
+    struct visible visible; /* with OUTPUT_FILES, on a terminal */
+    struct buffer line;     /* begun, and not whole yet; with OUTPUT_LINES and OUTPUT_OBJECTS */
 };
 
 struct task_output {
     const char *task; /* only this one; NULL: all */
     enum output_style style;
+    bool raw;        /* on a terminal too, bytes as they are */
     bool interleave; /* of several tasks OUTPUT_FILES becomes OUTPUT_LINES */
     int64_t since;   /* only what was copied since then, or little before; 0: all */
     int tail;        /* only so many lines of what is there at first; -1: all */

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/directory.h"
 #include "base/system.h"
@@ -60,6 +63,70 @@ int file_rename(int from, const char *old_name, int to, const char *new_name)
         return 0;
     errno = reason;
     return -1;
+}
+
+int file_named_descriptor(const char *path)
+{
+    static const char *const directories[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
+        return STDIN_FILENO;
+    for (size_t i = 0; i < ARRAY_COUNT(directories); i++) {
+        size_t length = strlen(directories[i]);
+        const char *number = path + length;
+        if (strncmp(path, directories[i], length) != 0 || *number < '0' || *number > '9')
+            continue;
+        char *end;
+        errno = 0;
+        long descriptor = strtol(number, &end, 10);
+        if (!*end && !errno && descriptor <= INT_MAX)
+            return (int)descriptor;
+    }
+    return -1;
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a directory"
+           : S_ISFIFO(mode) ? "a FIFO"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+static int refuse_kind(const char *path, mode_t mode, struct error *error)
+{
+    bool readable = !S_ISDIR(mode) && !S_ISSOCK(mode);
+    return error_set(
+        error, "%s is %s, expected a regular file%s", path, kind_of(mode),
+        readable ? "; to read what comes out of it, give it as standard input: - < FILE" : "");
+}
+
+int file_open_named(const char *path, struct error *error)
+{
+    struct stat status;
+    int descriptor = file_named_descriptor(path);
+    if (descriptor >= 0) {
+        int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (copy >= 0 && !fstat(copy, &status) && S_ISDIR(status.st_mode)) {
+            close(copy);
+            return refuse_kind(path, status.st_mode, error);
+        }
+        return copy >= 0 ? copy : error_errno(error, "%s could not be opened", path);
+    }
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file < 0 && errno == ENXIO && !stat(path, &status) && !S_ISREG(status.st_mode))
+        return refuse_kind(path, status.st_mode, error);
+    if (file < 0)
+        return error_errno(error, "%s could not be opened", path);
+    if (fstat(file, &status)) {
+        error_errno(error, "%s could not be looked at", path);
+        close(file);
+        return -1;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        close(file);
+        return refuse_kind(path, status.st_mode, error);
+    }
+    return file;
 }
 
 static int read_once(int directory, const char *name, size_t limit, struct buffer *out,

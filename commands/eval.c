@@ -3,7 +3,6 @@
  * For authors of templates and for tests: nothing of a spool is read or touched.  The functions
  * that job templates may call are there; $include is not, for there is no repository.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -21,14 +20,12 @@
 
 static int read_source(const char *path, struct buffer *source, struct error *error)
 {
-    bool standard_input = strcmp(path, "-") == 0;
-    const char *name = standard_input ? "standard input" : path;
-    int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    int file = file_open_named(path, error);
     if (file < 0)
-        return error_errno(error, "%s cannot be opened", name);
+        return -1;
     int result = file_read_all(file, yaml_trusted_limits.bytes, source, name, error);
-    if (!standard_input)
-        close(file);
+    close(file);
     return result;
 }
 

@@ -1,7 +1,6 @@
 /* commands/job_file.c - a job file as its user has it */
 #include "commands/job_file.h"
 
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -16,11 +15,11 @@
 
 enum { FILE_LIMIT = 1 << 20 };
 
-/* Write out what is relative to the file's directory; of standard input, to ours. */
+/* Write out what is relative to the file's directory; of what has no name, to ours. */
 static void make_absolute(const char *path, struct buffer *bytes)
 {
     char directory[PATH_MAX];
-    char *copy = memory_copy_string(strcmp(path, "-") == 0 ? "./-" : path);
+    char *copy = memory_copy_string(file_named_descriptor(path) >= 0 ? "./-" : path);
     bool known = realpath(dirname(copy), directory) != NULL;
     free(copy);
     if (!known)
@@ -42,13 +41,11 @@ static void make_absolute(const char *path, struct buffer *bytes)
 
 int job_file_read(const char *path, struct buffer *bytes, struct error *error)
 {
-    bool standard_input = strcmp(path, "-") == 0;
-    int file = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    int file = file_open_named(path, error);
     if (file < 0)
-        return error_errno(error, "%s could not be opened", path);
+        return -1;
     int result = file_read_all(file, FILE_LIMIT, bytes, path, error);
-    if (!standard_input)
-        close(file);
+    close(file);
     if (!result)
         make_absolute(path, bytes);
     return result;

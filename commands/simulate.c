@@ -400,9 +400,9 @@ static int run_replay(const struct request *request)
     struct replay replay;
     int status = STATUS_FAILED;
     struct arena *arena = arena_new();
-    int file = open(request->recording, O_RDONLY | O_CLOEXEC);
-    int result = file < 0 ? error_errno(&error, "%s could not be opened", request->recording)
-                          : file_read_all(file, MOST_BYTES, &recording, request->recording, &error);
+    int file = file_open_named(request->recording, &error);
+    int result =
+        file < 0 ? -1 : file_read_all(file, MOST_BYTES, &recording, request->recording, &error);
     if (file >= 0)
         close(file);
     if (!result && replay_run(arena, buffer_text(&recording), &replay, &error))

@@ -1,7 +1,6 @@
 /* simulation/csv.c - tables of numbers and words, separated by commas, with a line of names */
 #include "simulation/csv.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,9 +11,9 @@ enum { MOST_BYTES = 256 << 20, MOST_DIGITS = 63 };
 
 static int read_whole(const char *path, struct buffer *buffer, struct error *error)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = file_open_named(path, error);
     if (file < 0)
-        return error_errno(error, "%s could not be opened", path);
+        return -1;
     int result = file_read_all(file, MOST_BYTES, buffer, path, error);
     close(file);
     return result;

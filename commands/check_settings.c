@@ -8,6 +8,7 @@
 #include "commands/ask.h"
 #include "executors/registry/registry.h"
 #include "stages/lease.h"
+#include "stages/service/trust.h"
 
 struct look {
     struct executor *executor;
@@ -97,6 +98,16 @@ static void ask_executor(struct look *look, const struct spool *spool,
     ask_close(look->executor, lease_present(spool, who) != 0);
 }
 
+static void look_at_trust(struct look *look, const struct spool *spool,
+                          const struct settings *settings)
+{
+    struct error error;
+    if (trust_is_for_root(spool, settings) && trust_check(spool, settings, &error)) {
+        findings_say(look->findings, "%s", error.text);
+        look->problems++;
+    }
+}
+
 bool check_settings(const struct spool *spool, struct repository *repository,
                     struct findings *findings, bool quiet)
 {
@@ -107,6 +118,7 @@ bool check_settings(const struct spool *spool, struct repository *repository,
         findings_say(findings, "%s", error.text);
         return false;
     }
+    look_at_trust(&look, spool, &settings);
     if (registry_check_settings(settings.tree, &error)) {
         findings_say(findings, "%s", error.text);
         look.problems++;

@@ -8,7 +8,7 @@
 #include "renderer/repository.h"
 #include "spool/spool.h"
 
-/* Read every setting, also of the executors that are not used, and ask the executor: whether it takes jobs, whether
+/* Look whether others could write what root is to serve; read every setting, also of the executors that are not used, and ask the executor: whether it takes jobs, whether
  * the devices that are named exist, and how many of the images that images.txt of `repository` (may
  * be NULL) names are there.  Problems and warnings are findings; what is well is told
  * on standard output, unless `quiet`.  False when there is a problem.  The executor is asked

@@ -19,6 +19,7 @@
 #include "spool/plan_file.h"
 #include "spool/settings.h"
 #include "stages/lease.h"
+#include "stages/service/trust.h"
 #include "stages/track/capacity_file.h"
 #include "stages/track/removed_file.h"
 
@@ -385,6 +386,9 @@ int command_status(int argument_count, char **arguments)
         report.removed_count =
             removed_file_read(&report.spool, clock_now() - removed_shown, report.removed);
         report.host = host_read(report.arena, report.spool.path, &error);
+        if (trust_is_for_root(&report.spool, &report.settings) &&
+            trust_check(&report.spool, &report.settings, &error))
+            remark("root will not serve this spool: %s", error.text);
         look_at_templates(&report);
         ask_executor(&report);
         if (json)

@@ -26,6 +26,7 @@
 #include "stages/lease.h"
 #include "stages/service/ask_host.h"
 #include "stages/service/drain.h"
+#include "stages/service/trust.h"
 #include "stages/service/watchdog.h"
 #include "stages/stage.h"
 
@@ -251,7 +252,8 @@ static int read_settings(struct settings *settings, const struct spool *spool, s
 {
     if (settings_read(settings, spool, error))
         return -1;
-    if (registry_check_settings(settings->tree, error)) {
+    if (registry_check_settings(settings->tree, error) ||
+        (geteuid() == 0 && trust_check(spool, settings, error))) {
         settings_free(settings);
         return -1;
     }

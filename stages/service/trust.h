@@ -1,0 +1,24 @@
+/* stages/service/trust.h - may only those write to a spool whom root may believe?
+ *
+ * Who can write to dlspool.yaml, to the templates, or to the directories of jobs decides what a daemon of root's runs,
+ * and as whom.  So what root serves must belong to root or to `user:`, and nobody else may write to it: by mode, by an
+ * access control list, or as a member of a group.  Of groups only root's and the primary one of `user:` may, and in
+ * templates.git the one that core.sharedRepository lets in.  incoming/ is open to everybody, and is not looked at.
+ *
+ * Known weakness: who owns a directory above the spool can put another one in its place; that one, too, must belong to
+ * root or to `user:`.
+ */
+#ifndef STAGES_SERVICE_TRUST_H
+#define STAGES_SERVICE_TRUST_H
+
+#include "spool/settings.h"
+#include "spool/spool.h"
+
+/* Is it root that will serve it?  A spool that is somebody's own is served by them, who need trust nobody else. */
+bool trust_is_for_root(const struct spool *spool, const struct settings *settings);
+
+/* May root serve it?  0, or -1 and a sentence that says who could write to what, and the command that mends it.  What
+ * the caller may not open is not looked at, unless that is root. */
+int trust_check(const struct spool *spool, const struct settings *settings, struct error *error);
+
+#endif

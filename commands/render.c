@@ -5,6 +5,8 @@
  * not yet: its token is written as zeros.  For the id of a job in the spool, it is rendered again
  * with the commit it was rendered with, which gives its manifest.yaml.
  *
+ * With --sent it is what the executor adds too, made by what makes the requests of a submission.
+ *
  * What a job file says is secret is printed as asterisks, as the output may end up in somebody's log;
  * --secrets prints it.
  */
@@ -44,7 +46,7 @@ struct rendering_job {
 /* What the command line says. */
 struct asked {
     const char *revision, *id; /* or NULL */
-    bool server, secrets, json, several;
+    bool server, sent, secrets, json, several;
 };
 
 static int read_file(struct rendering_job *job, const char *path, struct error *error)
@@ -78,9 +80,9 @@ static int read_job(struct rendering_job *job, const char *id, struct error *err
     return result;
 }
 
-/* Ask what the scheduler says. */
-static int try_out(struct rendering_job *job, struct text manifest, struct buffer *answer,
-                   struct error *error)
+/* What the scheduler says, or what it would be sent. */
+static int ask_executor(struct rendering_job *job, const struct asked *asked, struct text manifest,
+                        struct buffer *answer, struct error *error)
 {
     struct stage stage = {.name = "render", .spool = job->spool, .settings = job->settings};
     struct submission submission = {
@@ -98,12 +100,18 @@ static int try_out(struct rendering_job *job, struct text manifest, struct buffe
     struct executor *executor = stage_executor(&stage, error);
     if (!executor)
         return -1;
-    int result = executor->operations->try_out
-                     ? executor->operations->try_out(executor, &submission, answer, error)
-                     : error_set(error,
-                                 "--server: the %s executor cannot be asked what it would "
-                                 "make of a job",
-                                 executor->operations->name);
+    const struct executor_operations *operations = executor->operations;
+    int result = 0;
+    if (asked->sent && operations->sent)
+        result = operations->sent(executor, &submission, answer, error);
+    else if (asked->sent)
+        buffer_add_text(answer, manifest);
+    else if (operations->try_out)
+        result = operations->try_out(executor, &submission, answer, error);
+    else
+        result = error_set(error,
+                           "--server: the %s executor cannot be asked what it would make of a job",
+                           operations->name);
     executor->operations->close(executor);
     return result;
 }
@@ -150,11 +158,12 @@ static int show_answer(struct rendering_job *job, const struct asked *asked, con
 {
     struct buffer answer = {0};
     struct text manifest = preparation->rendered.manifest;
-    int result = asked->server ? try_out(job, manifest, &answer, error) : 0;
+    bool other = asked->server || asked->sent;
+    int result = other ? ask_executor(job, asked, manifest, &answer, error) : 0;
     if (asked->json && !result)
         print_object(job, word, preparation, &answer);
     else if (!asked->json && (!result || answer.length))
-        print_document(asked, word, asked->server ? buffer_text(&answer) : manifest);
+        print_document(asked, word, other ? buffer_text(&answer) : manifest);
     buffer_free(&answer);
     return result;
 }
@@ -236,6 +245,8 @@ int command_render(int argument_count, char **arguments)
         {"id", 'i', OPTION_TEXT, &asked.id, "ID", "the id to render with"},
         {"server", 0, OPTION_FLAG, &asked.server, NULL,
          "ask the scheduler for a dry run, and print what it says"},
+        {"sent", 0, OPTION_FLAG, &asked.sent, NULL,
+         "print what the scheduler would be sent, with what dlspool adds"},
         {"secrets", 0, OPTION_FLAG, &asked.secrets, NULL,
          "print what the job file says is secret too, instead of asterisks"},
         {"json", 'j', OPTION_FLAG, &asked.json, NULL, "as JSON, an object for each operand"},
@@ -263,6 +274,10 @@ int command_render(int argument_count, char **arguments)
         complain("--id is of one job: found %d operands", operands);
         return STATUS_USAGE;
     }
+    if (asked.server && asked.sent) {
+        complain("--server and --sent are two questions; ask one of them");
+        return STATUS_USAGE;
+    }
     if (open_spool(&job.spool))
         return STATUS_FAILED;
     asked.several = operands > 1;
@@ -274,6 +289,9 @@ int command_render(int argument_count, char **arguments)
             int result = render_operand(&job, &asked, arguments[i]);
             status = result != STATUS_DONE ? result : status;
         }
+        if (text_is(job.settings.executor, "kubernetes") && !asked.server && !asked.sent)
+            remark(
+                "a cluster is sent more than that, such as security contexts; --sent prints all");
     }
     settings_free(&job.settings);
     spool_close(&job.spool);

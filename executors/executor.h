@@ -207,6 +207,11 @@ struct executor_operations {
      * asked that. */
     int (*try_out)(struct executor *executor, struct submission *submission, struct buffer *answer,
                    struct error *error);
+    /* What is sent to the scheduler to create it, with all that the executor adds to the manifest: appended to
+     * `answer`; nobody is asked.  -1 and a sentence when it would send nothing.  NULL: it adds nothing that
+     * the manifest could have. */
+    int (*sent)(struct executor *executor, struct submission *submission, struct buffer *answer,
+                struct error *error);
     /* What must be free of the capacity for a job of this manifest to start: the executor starts what
      * there is room for, has no queue of its own, and whose turn it is is the caller's to decide.  -1:
      * the manifest does not tell.  NULL: the scheduler keeps those that wait. */

@@ -110,6 +110,8 @@ void kubernetes_submit(struct executor *executor, struct submission **batch, siz
 int kubernetes_weight(struct executor *executor, struct text manifest);
 int kubernetes_try_out(struct executor *executor, struct submission *submission,
                        struct buffer *answer, struct error *error);
+int kubernetes_sent(struct executor *executor, struct submission *submission, struct buffer *answer,
+                    struct error *error);
 /* end.c */
 void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void kubernetes_remove(struct executor *executor, struct job_call **batch, size_t count);

@@ -250,6 +250,7 @@ static const struct executor_operations operations = {
     .list = kubernetes_list,
     .weight = kubernetes_weight,
     .try_out = kubernetes_try_out,
+    .sent = kubernetes_sent,
     .capacity = kubernetes_capacity,
     .resizable = kubernetes_resize_is_possible,
     .resize = kubernetes_resize,

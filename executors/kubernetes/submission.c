@@ -100,18 +100,25 @@ static struct kubernetes_object without_queue(struct arena *arena,
     return copy;
 }
 
+struct text submission_body(struct arena *arena, const struct kubernetes_manifest *manifest,
+                            size_t which, const char *owner_uid)
+{
+    bool alone = manifest->count == 1, owner = which == 0;
+    struct kubernetes_object object = manifest->objects[which];
+    if (!alone && object.queued)
+        object = without_queue(arena, &object);
+    return kubernetes_manifest_object_body(arena, &object, owner ? NULL : &manifest->objects[0],
+                                           owner ? NULL : owner_uid, !alone);
+}
+
 void submission_ask_create(struct kubernetes_submission *job, struct submission_part *part)
 {
     struct arena *arena = job->arena;
     struct text path =
         kubernetes_manifest_path(arena, part->object->kind, job->kubernetes->space, NULL);
     bool alone = job->count == 1, owner = part == job->parts;
-    struct kubernetes_object object = *part->object;
-    if (!alone && object.queued)
-        object = without_queue(arena, &object);
     prepare_request(part, "POST", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
-    part->call.body = kubernetes_manifest_object_body(
-        arena, &object, owner ? NULL : job->parts[0].object, owner ? NULL : job->uid, !alone);
+    part->call.body = submission_body(arena, job->manifest, (size_t)(part - job->parts), job->uid);
     part->call.raw = alone || !owner; /* of the answers only an owner's uid is used */
 }
 

@@ -70,6 +70,10 @@ enum { SUBMISSION_PART_SIZE = 128 };
 void submission_describe_part(const struct submission_part *part,
                               char buffer[static SUBMISSION_PART_SIZE]); /* "the Job x" */
 
+/* What is sent to create an object: of several, Jobs are suspended and in no queue until all are there, and all but
+ * the first belong to it, by its uid. */
+struct text submission_body(struct arena *arena, const struct kubernetes_manifest *manifest,
+                            size_t which, const char *owner_uid);
 void submission_ask_create(struct kubernetes_submission *job, struct submission_part *part);
 void submission_ask_look(struct kubernetes_submission *job, struct submission_part *part);
 /* Mark a Job as released, and resume it unless the manifest suspends it or Kueue decides. */

@@ -5,8 +5,9 @@
  * permissions, strict field checks, defaults, admission, quotas, validation.  Each object is judged
  * by itself: the others it refers to need not be there.
  */
-#include "executors/kubernetes/inside.h"
+#include "executors/kubernetes/submission.h"
 
+#include "base/json.h"
 #include "base/sha256.h"
 #include "base/yaml.h"
 
@@ -96,7 +97,8 @@ static struct value *shown_object(struct arena *arena, const struct value *objec
     struct value *copy = value_copy(arena, object), *metadata = value_get(copy, "metadata");
     struct value *shown = value_object(arena);
     if (value_get(value_get(metadata, "annotations"), KUBERNETES_ANNOTATION_GENERATE))
-        value_put(arena, copy, "data", value_object(arena));
+        value_put(arena, copy, value_get(copy, "stringData") ? "stringData" : "data",
+                  value_object(arena));
     if (!metadata || metadata->kind != VALUE_OBJECT)
         return copy;
     for (size_t i = 0; i < metadata->object.count; i++)
@@ -105,6 +107,38 @@ static struct value *shown_object(struct arena *arena, const struct value *objec
                       metadata->object.members[i].value);
     value_put(arena, copy, "metadata", shown);
     return copy;
+}
+
+/* An object's uid is the server's to make. */
+static const char no_uid[] = "00000000-0000-0000-0000-000000000000";
+
+int kubernetes_sent(struct executor *executor, struct submission *submission, struct buffer *answer,
+                    struct error *error)
+{
+    const struct kubernetes *kubernetes = kubernetes_of(executor);
+    struct arena *arena = arena_new();
+    char hash[SHA256_HEX_SIZE];
+    const char *remedy;
+    const struct kubernetes_manifest *manifest =
+        kubernetes_submission_objects(kubernetes, arena, submission, hash, &remedy, error);
+    int result = manifest ? 0 : -1;
+    struct value *list = value_object(arena), *items = value_list(arena);
+    value_put(arena, list, "apiVersion", value_string(arena, "v1"));
+    value_put(arena, list, "kind", value_string(arena, "List"));
+    value_put(arena, list, "items", items);
+    for (size_t i = 0; !result && i < manifest->count; i++) {
+        struct text body = submission_body(arena, manifest, i, no_uid);
+        const struct value *object =
+            json_read(arena, body, manifest->objects[i].name.data, &yaml_trusted_limits, error);
+        if (object)
+            value_append(arena, items, shown_object(arena, object));
+        else
+            result = -1;
+    }
+    if (!result)
+        result = yaml_write(answer, list, error);
+    arena_free(arena);
+    return result;
 }
 
 int kubernetes_try_out(struct executor *executor, struct submission *submission,

@@ -340,7 +340,47 @@ static void without_nodes_the_quota_tells(void **state)
     order("\"order\": \"calm\"");
 }
 
-/* ---- dry run ---- */
+/* ---- what is sent, and dry run ---- */
+
+static bool says(const struct buffer *text, const char *line)
+{
+    return strstr(text->data, line) != NULL;
+}
+
+static void what_is_sent_can_be_shown(void **state)
+{
+    (void)state;
+    struct error error;
+    struct buffer sent = {0};
+    struct arena *arena = arena_new();
+    struct submission submission = {.id = "shown-1",
+                                    .attempt = 1,
+                                    .uid = 4711,
+                                    .gid = 4712,
+                                    .owner = text_of("ann"),
+                                    .manifest =
+                                        stand_in_manifest(arena, stand_in_several, "shown-1")};
+    if (executor->operations->sent(executor, &submission, &sent, &error))
+        fail_msg("%s", error.text);
+    if (!yaml_read(arena, buffer_text(&sent), "sent", &yaml_trusted_limits, &error))
+        fail_msg("%s", error.text);
+    static const char *const lines[] = {
+        "automountServiceAccountToken: false",
+        "runAsUser: 4711",
+        "runAsGroup: 4712",
+        "allowPrivilegeEscalation: false",
+        "RuntimeDefault",
+        "dlspool/owner",
+        "suspend: true",
+        "ownerReferences:",
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++)
+        if (!says(&sent, lines[i]))
+            fail_msg("%s is missing: %s", lines[i], sent.data);
+    assert_int_equal(all_of("shown-1"), 0);
+    buffer_free(&sent);
+    arena_free(arena);
+}
 
 static void a_dry_run_says_what_the_server_would_do(void **state)
 {
@@ -567,6 +607,7 @@ int main(void)
         cmocka_unit_test(trouble_is_told_to_each_job_of_a_batch),
         cmocka_unit_test(capacity_is_what_nodes_have_and_pods_leave),
         cmocka_unit_test(without_nodes_the_quota_tells),
+        cmocka_unit_test(what_is_sent_can_be_shown),
         cmocka_unit_test(a_dry_run_says_what_the_server_would_do),
         cmocka_unit_test(keys_are_made_once_and_shown_nowhere),
         cmocka_unit_test(warnings_are_passed_on),

@@ -69,11 +69,18 @@ void arguments_check_variable(struct reading *reading, const struct value_path *
                               const struct member *member)
 {
     struct error_quote_buffer buffer;
+    struct value_path named = *path;
+    struct text rest = member->key;
+    /* Of "PASSWORD=x" as a name, only what was meant to be one is told. */
+    text_next(&rest, '=', &named.name);
+    bool assigned = named.name.length < member->key.length;
     if (!is_variable_name(member->key))
-        problems_add(reading, path, member->line, member->column,
-                     "found the name \"%s\", expected at most %d letters, digits and _, the first "
-                     "of them no digit",
-                     error_quote(&buffer, member->key.data, member->key.length), (int)LONGEST_NAME);
+        problems_add(
+            reading, &named, member->line, member->column,
+            "found the name \"%s\"%s, expected at most %d letters, digits and _, the first "
+            "of them no digit",
+            error_quote(&buffer, named.name.data, named.name.length),
+            assigned ? " and more behind a =" : "", (int)LONGEST_NAME);
     else if (text_starts(member->key, "DLSPOOL_"))
         problems_add(reading, path, member->line, member->column,
                      "names that start with DLSPOOL_ are dlspool's own; choose another");

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mask.h"
+
 enum {
     PROBLEMS_SHOWN = 10,
     SENTENCE_LIMIT = 1024, /* bytes of one sentence after file, place and path */
@@ -87,8 +89,10 @@ void problems_add_sentence(struct reading *reading, const char *sentence)
 static bool is_private(const struct value_path *path)
 {
     static const char *const names[] = {
-        "args",   "command", "commands",   "cmd",  "env",
-        "script", "secrets", "parameters", "envs", "environmentVariables"};
+        "args",    "command", "commands",   "cmd",  "env",
+        "script",  "secrets", "parameters", "envs", "environmentVariables",
+        "jobEnvs", "dataset", "dataDir",    "auth", "authFile",
+        "password"};
     for (; path; path = path->above)
         for (size_t i = 0; i < ARRAY_COUNT(names); i++)
             if (text_is(path->name, names[i]))
@@ -107,6 +111,15 @@ static void add_kind(struct buffer *out, const struct value *value)
         value_path_add_found(out, value);
 }
 
+/* The value without what looks like a secret: a password in a URL. */
+static void add_masked(struct buffer *out, const struct value *value)
+{
+    struct buffer found = {0};
+    value_path_add_found(&found, value);
+    mask_write(NULL, buffer_text(&found), out);
+    buffer_free(&found);
+}
+
 void problems_expected(struct reading *reading, const struct value_path *path,
                        const struct value *value, const char *format, ...)
 {
@@ -118,7 +131,7 @@ void problems_expected(struct reading *reading, const struct value_path *path,
     if (is_private(path))
         add_kind(&sentence, value);
     else
-        value_path_add_found(&sentence, value);
+        add_masked(&sentence, value);
     buffer_add_string(&sentence, ", expected ");
     va_list arguments;
     va_start(arguments, format);

@@ -34,7 +34,7 @@ void problems_add(struct reading *reading, const struct value_path *path, uint32
                   uint32_t column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Add "found <value>, expected <words>" at a value: of words of a command, of an environment and of what else may hold
- * a secret, only what kind of value it is. */
+ * a secret, only what kind of value it is; elsewhere without passwords in URLs and the like. */
 void problems_expected(struct reading *reading, const struct value_path *path,
                        const struct value *value, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -276,12 +276,14 @@ static void paths_stay_where_they_say(void **state)
     (void)state;
     static const struct bad_case cases[] = {
         {"dataset: data",
-         "f.yaml:5:10: dataset: found \"data\", expected an absolute path below /"},
-        {"dataset: 5", "f.yaml:5:10: dataset: found 5, expected an absolute path below /"},
-        {"dataset: /", "f.yaml:5:10: dataset: found \"/\", expected an absolute path below /, "
-                       "without .. parts"},
-        {"dataset: /./", "f.yaml:5:10: dataset: found \"/./\", expected an absolute path below /, "
-                         "without .. parts"},
+         "f.yaml:5:10: dataset: found a text of 4 bytes, expected an absolute path below /"},
+        {"dataset: 5", "f.yaml:5:10: dataset: found a number, expected an absolute path below /"},
+        {"dataset: /",
+         "f.yaml:5:10: dataset: found a text of 1 byte, expected an absolute path below /, "
+         "without .. parts"},
+        {"dataset: /./",
+         "f.yaml:5:10: dataset: found a text of 3 bytes, expected an absolute path below /, "
+         "without .. parts"},
         {"output: /a/../b", "f.yaml:5:9: output: found \"/a/../b\", expected an absolute path "
                             "below /, without .. parts"},
         {"output: /a/..", "f.yaml:5:9: output: found \"/a/..\", expected an absolute path below /, "
@@ -322,6 +324,9 @@ static void words_are_data(void **state)
     static const struct bad_case cases[] = {
         {"args: --epochs 3", "f.yaml:5:7: args: found a text of 10 bytes, expected a list of words "
                              "such as [--epochs, 10]"},
+        {"image: \"docker://bob:hunter2@host/x y\"",
+         "f.yaml:5:8: image: found \"docker://bob:******@host/x y\", expected an image reference such as "
+         "registry.example.org/pytorch:2.1"},
         {"args: [a, ~]", "f.yaml:5:11: args[1]: found nothing, expected a text, a number, true or "
                          "false (\"\" is the empty text)"},
         {"args: [[a]]", "f.yaml:5:8: args[0]: found a list, expected a text, a number, true or "
@@ -340,8 +345,9 @@ static void words_are_data(void **state)
                      "{EPOCHS: 3}"},
         {"env: {1A: x}", "f.yaml:5:7: env.1A: found the name \"1A\", expected at most 255 letters, "
                          "digits and _, the first of them no digit"},
-        {"env: {\"A=B\": x}", "f.yaml:5:7: env.A=B: found the name \"A=B\", expected at most 255 "
-                              "letters, digits and _, the first of them no digit"},
+        {"env: {\"A=B\": x}",
+         "f.yaml:5:7: env.A: found the name \"A\" and more behind a =, expected at "
+         "most 255 letters, digits and _, the first of them no digit"},
         {"env: {\"\": x}",
          "f.yaml:5:7: env.\"\": found the name \"\", expected at most 255 letters, "
          "digits and _, the first of them no digit"},

@@ -241,8 +241,8 @@ static void beyond_json_has_its_limits(void **state)
     static const struct {
         const char *source, *sentence;
     } cases[] = {
-        {"a: *x\n", "f.yaml:1:4: the alias *x stands for nothing"},
-        {"a: &x [*x]\n", "f.yaml:1:8: the alias *x stands for nothing"},
+        {"a: *x\n", "f.yaml:1:4: the alias here stands for nothing"},
+        {"a: &x [*x]\n", "f.yaml:1:8: the alias here stands for nothing"},
         {"a: &x b\n*x : 1\n", "f.yaml:2:1: a key is an alias; a key must be a word"},
         {"a: &x 1\n<<: *x\n", "f.yaml:2:1: a merge key (<<) has no map"},
         {"<<: [{a: 1}, 2]\n", "f.yaml:1:1: a merge key (<<) has no map"},

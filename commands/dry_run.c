@@ -12,6 +12,7 @@
 #include "commands/print.h"
 #include "request/notes.h"
 #include "spool/settings.h"
+#include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
 
 static void print_job(const char *path, const struct job_record *record)
@@ -37,7 +38,7 @@ static void tell_program(struct arena *arena, const char *path, const struct job
     print_json(tree);
 }
 
-static int render_file(const struct spool *spool, struct arena *arena, struct text bytes,
+static int render_file(const struct limits *limits, struct arena *arena, struct text bytes,
                        const char *path, struct job_record *record, struct error *error)
 {
     struct preparation preparation;
@@ -47,9 +48,11 @@ static int render_file(const struct spool *spool, struct arena *arena, struct te
     if (!result) {
         id_make(record->name, "0000000000000", id);
         record->id = arena_text(arena, id, strlen(id));
-        snprintf(templates, sizeof(templates), "%s/templates.git", spool->path);
+        snprintf(templates, sizeof(templates), "%s/templates.git", limits->spool->path);
         repository = open_templates(templates, "HEAD", false, &preparation.error);
-        result = repository && prepare_manifest(arena, repository, record, &preparation) == PREPARED
+        result = repository &&
+                         limits_hold(arena, limits, repository, record, &preparation) == PREPARED &&
+                         prepare_manifest(arena, repository, record, &preparation) == PREPARED
                      ? 0
                      : -1;
     }
@@ -75,7 +78,8 @@ int dry_run(const struct spool *spool, struct text bytes, const char *path, bool
                                 .source = text_of(path),
                                 .executor = settings.executor};
     prepare_owner(arena, &record);
-    int result = render_file(spool, arena, bytes, path, &record, error);
+    const struct limits limits = {&settings, spool, false};
+    int result = render_file(&limits, arena, bytes, path, &record, error);
     if (!result && json)
         tell_program(arena, path, &record);
     else if (!result)

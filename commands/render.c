@@ -29,6 +29,7 @@
 #include "request/notes.h"
 #include "spool/jobs.h"
 #include "spool/settings.h"
+#include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
 #include "stages/stage.h"
 
@@ -168,11 +169,24 @@ static int show_answer(struct rendering_job *job, const struct asked *asked, con
     return result;
 }
 
+/* A job of the spool has what it was accepted with. */
+static enum prepare_result hold_to_limits(struct rendering_job *job, struct repository *repository,
+                                          const struct job_record *before,
+                                          struct preparation *preparation)
+{
+    const struct limits limits = {&job->settings, &job->spool, false};
+    if (!before->id.length)
+        return limits_hold(job->arena, &limits, repository, &job->record, preparation);
+    limits_keep(before, &job->record, preparation->description);
+    return PREPARED;
+}
+
 /* Render a job file as the stages would, at that revision of the templates, and leave the manifest in `job`. */
 static int render_job(struct rendering_job *job, const struct asked *asked, const char *word,
                       const char *revision, struct error *error)
 {
     struct preparation preparation;
+    const struct job_record before = job->record;
     char path[PATH_MAX + 32];
     if (prepare_request(job->arena, buffer_text(&job->request), job->record.source.data,
                         &job->record, &preparation) != PREPARED) {
@@ -192,9 +206,11 @@ static int render_job(struct rendering_job *job, const struct asked *asked, cons
         repository_read_host(repository, job->spool.path);
     int result = repository ? repository_refresh(repository, error) : -1;
     if (!result) {
-        result = prepare_manifest(job->arena, repository, &job->record, &preparation) == PREPARED
-                     ? 0
-                     : -1;
+        result =
+            hold_to_limits(job, repository, &before, &preparation) == PREPARED &&
+                    prepare_manifest(job->arena, repository, &job->record, &preparation) == PREPARED
+                ? 0
+                : -1;
         print_notes(&preparation.notes);
         if (result)
             *error = preparation.error;

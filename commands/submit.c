@@ -30,7 +30,9 @@
 #include "request/control.h"
 #include "request/dialects/dialects.h"
 #include "spool/jobs.h"
+#include "spool/settings.h"
 #include "stages/lease.h"
+#include "stages/prepare/limits.h"
 #include "watcher/settle.h"
 
 enum { MOST_FILES = 4096 };
@@ -114,12 +116,31 @@ static int drop_bytes(const struct spool *spool, const char *path, struct text b
     return result;
 }
 
-/* Is it a job file, and is there time for the job? */
-static int check_file(struct arena *arena, struct text bytes, const char *path, struct error *error)
+/* Does the site allow what the job asks for?  Where its settings cannot be read, intake will tell. */
+static int check_limits(const struct spool *spool, const struct description *job, const char *path,
+                        struct error *error)
+{
+    struct settings settings;
+    struct error refusal;
+    if (settings_read(&settings, spool, NULL))
+        return 0;
+    const struct limits limits = {&settings, spool, false};
+    int result = limits_check(&limits, getuid(), job, &refusal);
+    if (result)
+        error_set(error, "%s: %s", path, refusal.text);
+    settings_free(&settings);
+    return result;
+}
+
+/* Is it a job file, is there time for the job, and is what it asks for allowed? */
+static int check_file(const struct spool *spool, struct arena *arena, struct text bytes,
+                      const char *path, struct error *error)
 {
     int64_t deadline;
     const struct description *job = dialects_read(arena, bytes, path, error);
-    return job ? description_deadline(job, path, clock_now(), &deadline, error) : -1;
+    if (!job || description_deadline(job, path, clock_now(), &deadline, error))
+        return -1;
+    return check_limits(spool, job, path, error);
 }
 
 /* A control file: its job is to be there.  1 when the bytes are none. */
@@ -168,7 +189,7 @@ static int check_and_drop(const struct submitting *submitting, const char *path,
     if (!result)
         result = check_control(spool, buffer_text(&bytes), path, search, error);
     if (result > 0)
-        result = check_file(search->arena, buffer_text(&bytes), label, error);
+        result = check_file(spool, search->arena, buffer_text(&bytes), label, error);
     if (!result && submitting->dry_run)
         result = dry_run(spool, buffer_text(&bytes), path, submitting->json, error);
     else if (!result) {

@@ -160,6 +160,7 @@ struct description {
     struct registry *registries; /* besides those that the site knows */
     size_t registries_count;
     struct notes notes;
+    bool foreign; /* its job file is another system's, which has priorities of its own */
 };
 
 /* Put asterisks in place of all that is secret, for what is made of the description to be shown. */

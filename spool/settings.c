@@ -14,6 +14,7 @@
 #include "base/yaml.h"
 
 enum { SETTINGS_LIMIT = 256 * 1024 }; /* bytes */
+enum { PRIORITY_MOST = 100 };         /* of a job file */
 
 static int read_users(const struct section *section, const struct value *list)
 {
@@ -36,6 +37,40 @@ static int read_users(const struct section *section, const struct value *list)
                                     "the name or number of a user that this machine knows");
     }
     return 0;
+}
+
+/* The range of `priority` of users, or of administrators. */
+static int read_range(const struct section *section, const struct value *list, const char *field,
+                      struct priority_range *range)
+{
+    double ends[2] = {1, 0};
+    bool numbers = list->kind == VALUE_LIST && list->list.count == 2;
+    for (size_t i = 0; i < 2 && numbers; i++) {
+        const struct value *item = list->list.items[i];
+        numbers = item->kind == VALUE_NUMBER && item->number == floor(item->number);
+        ends[i] = numbers ? item->number : 0;
+    }
+    if (!numbers || ends[0] < -PRIORITY_MOST || ends[0] > 0 || ends[1] < 0 ||
+        ends[1] > PRIORITY_MOST)
+        return section_expected(
+            section, list, field,
+            "the lowest and the highest, whole numbers from -100 to 100 such as [-100, 0] "
+            "with 0, the default, among them");
+    *range = (struct priority_range){(int)ends[0], (int)ends[1]};
+    return 0;
+}
+
+static int read_users_range(const struct section *section, const struct value *list)
+{
+    struct settings *settings = section->target;
+    return read_range(section, list, "limits.priority.users", &settings->limits.users);
+}
+
+static int read_administrators_range(const struct section *section, const struct value *list)
+{
+    struct settings *settings = section->target;
+    return read_range(section, list, "limits.priority.administrators",
+                      &settings->limits.administrators);
 }
 
 static int read_sync(const struct section *section, const struct value *value)
@@ -70,6 +105,13 @@ static const struct section_field table[] = {
     {"after_unknown", SECTION_DURATION, AT(after_unknown), 3600000, 100, 14 * 86400000, .what = NULL},
     {"batch", SECTION_COUNT, AT(batch), 512, 1, 1024, .what = NULL},
     {"free_percent", SECTION_COUNT, AT(free_percent), 5, 0, 90, .what = NULL},
+    {"limits", SECTION_INNER, .what = NULL},
+    {"limits.priority", SECTION_INNER, .what = NULL},
+    {"limits.priority.users", .read = read_users_range},
+    {"limits.priority.administrators", .read = read_administrators_range},
+    {"limits.time_limit", SECTION_DURATION, AT(limits.time_limit), 0, 1000, 315360000000, .what = NULL},
+    {"limits.waiting", SECTION_COUNT, AT(limits.waiting), 0, 0, 1000000, .what = NULL},
+    {"limits.turn", SECTION_DURATION, AT(limits.turn), 600000, 0, 86400000, .what = NULL},
     {"planner", SECTION_INNER, .what = NULL},
     {"planner.tick", SECTION_DURATION, AT(planner_tick), 5000, 100, 600000, .what = NULL},
     {"planner.dwell", SECTION_DURATION, AT(planner_dwell), 60000, 0, 86400000, .what = NULL},
@@ -87,6 +129,8 @@ static int read_tree(struct settings *settings, struct error *error)
 {
     const struct section section = {"", settings, settings->arena, error};
     const struct value *tree = settings->tree;
+    settings->limits.users = (struct priority_range){-PRIORITY_MOST, 0};
+    settings->limits.administrators = (struct priority_range){-PRIORITY_MOST, PRIORITY_MOST};
     if (section_read(&section, tree, table, ARRAY_COUNT(table)))
         return -1;
     const struct value *executor = value_get(tree, "executor");

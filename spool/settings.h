@@ -14,6 +14,19 @@
 #include "base/value.h"
 #include "spool/spool.h"
 
+struct priority_range {
+    int least, most;
+};
+
+/* What a site lets jobs ask for. */
+struct job_limits {
+    struct priority_range users, administrators; /* of `priority`; 0, the default, is in both */
+    int64_t time_limit;                          /* the longest, milliseconds; 0: none */
+    int64_t
+        turn; /* milliseconds without a turn after which a user goes before users' priority; 0: never */
+    int waiting; /* jobs of one user that may wait; 0: any number */
+};
+
 struct settings {
     struct arena *arena;
     const struct value *tree;
@@ -22,6 +35,7 @@ struct settings {
     struct text user; /* the user to which intake and resubmit switch when run as root */
     uid_t *administrators;
     size_t administrator_count;
+    struct job_limits limits;
     enum sync_mode sync;
     /* All durations in milliseconds. */
     int64_t scan_interval, quiet_time, doubtful_time, cut_off_time;

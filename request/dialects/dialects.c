@@ -24,6 +24,7 @@ struct dialect {
     struct description *(*read)(struct reading *reading, const struct value *root);
     bool comments; /* its JSON may hold comments, // ... */
     bool beyond;   /* its YAML may hold anchors, merge keys, and tags */
+    bool foreign;  /* it is another system's */
 };
 
 /* A job of ours, unless it is a file of a system whose jobs are not read. */
@@ -40,11 +41,11 @@ static bool is_anything(const struct value *root)
 
 /* The first that recognises the file reads it. */
 static const struct dialect dialects[] = {
-    {openpai_v1_recognise, openpai_v1_read, true, false},
-    {openpai_v2_recognise, openpai_v2_read, false, true},
-    {dlworkspace_postjob_recognise, dlworkspace_postjob_read, false, false},
-    {dlworkspace_draft_recognise, dlworkspace_draft_read, false, false},
-    {is_anything, read_job, false, false},
+    {openpai_v1_recognise, openpai_v1_read, true, false, true},
+    {openpai_v2_recognise, openpai_v2_read, false, true, true},
+    {dlworkspace_postjob_recognise, dlworkspace_postjob_read, false, false, true},
+    {dlworkspace_draft_recognise, dlworkspace_draft_read, false, false, true},
+    {is_anything, read_job, false, false, false},
 };
 
 /* What of a file's syntax not every dialect takes. */
@@ -76,7 +77,10 @@ static struct description *read_tree(struct reading *reading, const struct value
     if (syntax->beyond.sentence && !dialect->beyond)
         problems_add(reading, NULL, syntax->beyond.line, syntax->beyond.column, "%s",
                      syntax->beyond.sentence);
-    return dialect->read(reading, root);
+    struct description *job = dialect->read(reading, root);
+    if (job)
+        job->foreign = dialect->foreign;
+    return job;
 }
 
 static bool is_json(struct text source, struct text name)

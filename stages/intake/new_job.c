@@ -10,6 +10,7 @@
 #include "request/after.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
+#include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control.h"
 #include "stages/shared/hold.h"
@@ -214,26 +215,11 @@ int new_job_quarantine(struct acceptor *acceptor, struct acceptance *item, int64
     return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
 }
 
-int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now,
-                 struct error *error)
+/* It can be understood, but not rendered. */
+static int refuse_rendering(struct acceptor *acceptor, struct acceptance *item,
+                            struct job_record *record, const struct preparation *preparation,
+                            int64_t now, struct error *error)
 {
-    struct arena *arena = acceptor->arena;
-    struct job_record record = start_record(acceptor, item, now);
-    struct preparation preparation;
-    if (prepare_request(arena, buffer_text(&item->bytes), record.source.data, &record,
-                        &preparation) == PREPARE_BAD_REQUEST)
-        return refuse_request(acceptor, item, &record, &preparation.error, error);
-    set_id(item, &record, record.name);
-    enum prepare_result prepared =
-        prepare_manifest(arena, acceptor->repository, &record, &preparation);
-    item->notes = preparation.notes;
-    item->hold = preparation.description->hold;
-    take_conditions(arena, &record, preparation.description);
-    if (prepared == PREPARED)
-        return write_job(acceptor, item, &record, preparation.rendered.manifest, NULL, error);
-    if (preparation.failure == RENDER_REPOSITORY)
-        return 1; /* not the fault of the job file, and it passes */
-
     struct diagnosis diagnosis;
     struct circumstances circumstances = {
         .settings = &acceptor->stage->settings,
@@ -241,6 +227,31 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
         .commit = repository_commit(acceptor->repository),
         .now = now,
     };
-    diagnosis_render(&diagnosis, &circumstances, preparation.failure, &preparation.error);
-    return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
+    diagnosis_render(&diagnosis, &circumstances, preparation->failure, &preparation->error);
+    return write_job(acceptor, item, record, (struct text){NULL, 0}, &diagnosis, error);
+}
+
+int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now,
+                 struct error *error)
+{
+    struct arena *arena = acceptor->arena;
+    struct job_record record = start_record(acceptor, item, now);
+    const struct limits limits = {&acceptor->stage->settings, &acceptor->stage->spool, false};
+    struct preparation preparation;
+    if (prepare_request(arena, buffer_text(&item->bytes), record.source.data, &record,
+                        &preparation) == PREPARE_BAD_REQUEST)
+        return refuse_request(acceptor, item, &record, &preparation.error, error);
+    set_id(item, &record, record.name);
+    item->hold = preparation.description->hold;
+    take_conditions(arena, &record, preparation.description);
+    enum prepare_result prepared =
+        limits_hold(arena, &limits, acceptor->repository, &record, &preparation);
+    if (prepared == PREPARED)
+        prepared = prepare_manifest(arena, acceptor->repository, &record, &preparation);
+    item->notes = preparation.notes;
+    if (prepared != PREPARED && preparation.failure == RENDER_REPOSITORY)
+        return 1; /* not the fault of the job file, and it passes */
+    if (prepared != PREPARED)
+        return refuse_rendering(acceptor, item, &record, &preparation, now, error);
+    return write_job(acceptor, item, &record, preparation.rendered.manifest, NULL, error);
 }

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
+#include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold.h"
@@ -69,8 +70,9 @@ static int keep_output(int job, int attempt, struct error *error)
     return 0;
 }
 
+/* The job goes to rendered/ again; `priority` is what it had before. */
 static int note_requeued(struct arena *arena, int job, const struct job_record *record,
-                         const char *cause, struct error *error)
+                         const char *cause, int priority, struct error *error)
 {
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "requeued");
@@ -82,23 +84,25 @@ static int note_requeued(struct arena *arena, int job, const struct job_record *
         eventlog_add_number(&line, "size", record->size);
     if (record->array.length)
         eventlog_add(&line, "array", sweep_shortened(arena, record->array));
+    if (record->priority != priority)
+        eventlog_add_number(&line, "priority", record->priority);
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
     return result;
 }
 
-/* Write into its directory that the job goes to `to`. */
+/* Write into its directory where the job goes; `priority` is what it had before. */
 static int note_going(const struct renewer *renewer, int job, struct job_record *record,
-                      enum state to, const char *cause, struct error *error)
+                      const struct renewal_order *order, int priority, struct error *error)
 {
     int64_t now = clock_now();
-    if (to == STATE_HELD)
+    if (order->to == STATE_HELD)
         return hold_write(job, record, false, now, error);
     if (record->after_count && !record->released)
         record->released = now;
     return record_replace(job, record, error) ||
-                   note_requeued(renewer->arena, job, record, cause, error)
+                   note_requeued(renewer->arena, job, record, order->cause, priority, error)
                ? -1
                : 0;
 }
@@ -200,14 +204,32 @@ static enum tasks_chosen choose_tasks(const struct renewer *renewer, int job,
     return TASKS_KILLED;
 }
 
+/* What waits in rendered/ is as it was accepted; what comes back is held to the limits of now. */
+static enum prepare_result hold_to_limits(const struct renewer *renewer,
+                                          const struct renewal_order *order,
+                                          const struct job_record *before,
+                                          struct job_record *record,
+                                          struct preparation *preparation)
+{
+    const struct limits limits = {&renewer->stage->settings, &renewer->stage->spool, true};
+    if (order->from != STATE_RENDERED)
+        return limits_hold(renewer->arena, &limits, renewer->repository, record, preparation);
+    limits_keep(before, record, preparation->description);
+    return PREPARED;
+}
+
 static enum prepare_result prepare_again(const struct renewer *renewer, struct text request,
-                                         struct job_record *record, int64_t size,
+                                         struct job_record *record,
+                                         const struct renewal_order *order,
                                          struct preparation *preparation)
 {
+    const struct job_record before = *record;
     record->executor = renewer->stage->settings.executor;
-    take_size(record, size);
+    take_size(record, order->size);
     enum prepare_result prepared =
         prepare_request(renewer->arena, request, record->source.data, record, preparation);
+    if (prepared == PREPARED)
+        prepared = hold_to_limits(renewer, order, &before, record, preparation);
     return prepared == PREPARED
                ? prepare_manifest(renewer->arena, renewer->repository, record, preparation)
                : prepared;
@@ -267,7 +289,7 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
     record->attempt = attempt;
     keep_wait(record, order);
     enum prepare_result prepared =
-        prepare_again(renewer, buffer_text(&request), record, order->size, &preparation);
+        prepare_again(renewer, buffer_text(&request), record, order, &preparation);
     bool for_change = strcmp(order->cause, "change") == 0;
     if (for_change && (prepared == PREPARED ? is_as_refused(&kept, record)
                                             : fails_as_before(job, &kept, &preparation))) {
@@ -294,8 +316,8 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
                                    error) ||
         resize_clear(job, error))
         goto done;
-    result = note_going(renewer, job, record, order->to, order->cause, error) ? RENEW_TROUBLE
-                                                                              : RENEW_DONE;
+    result =
+        note_going(renewer, job, record, order, kept.priority, error) ? RENEW_TROUBLE : RENEW_DONE;
 done:
     buffer_free(&request);
     return result;

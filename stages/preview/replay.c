@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/system.h"
+#include "stages/prepare/limits.h"
 
 static enum replay_found judge_unreadable(const struct spool *spool, const struct job_place *place,
                                           struct error *error)
@@ -83,8 +84,10 @@ int preview_replay_understand(struct arena *arena, struct replay *replay,
 {
     struct job_record *record = &replay->record;
     const char *source = record->source.length ? record->source.data : record->request_file.data;
+    const struct job_record before = *record;
     if (prepare_request(arena, replay->request, source, record, preparation) != PREPARED)
         return -1;
+    limits_keep(&before, record, preparation->description);
     if (secrets == REPLAY_MASKED)
         description_mask(preparation->description);
     return 0;

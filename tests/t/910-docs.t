@@ -54,15 +54,21 @@ done
 # Settings: those of the code are described, no others, with the defaults that etc/dlspool.yaml has.
 described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default (.*)\)$/\1 \2/p' | sort)
 known=$({
-    sed -nE 's/^    \{"([a-z_.]+)", [.S].*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner
+    sed -nE 's/^    \{"([a-z_.]+)", [.S].*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner -e limits -e limits.priority
     for executor in local kubernetes slurm; do
         sed -n '/ fields\[\] = {/,/^};/p' executors/$executor/settings.c |
             grep -oE '\{"[a-z_]+", [.S]' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'
     done
 } | sort)
 is "$(cut -d' ' -f1 <<<"$described")" "$known" "dlspool.yaml(5) describes the settings of the code and no other"
-defaults=$(awk '/^[a-z_]+:$/ {section = substr($0, 1, length($0) - 1) "."}
-    match($0, /^(  )?[a-z_]+: ./) {sub(/^  /, section); sub(/: /, " "); print}' etc/dlspool.yaml | sort)
+defaults=$(awk 'match($0, /^ *[a-z_]+:/) {
+        depth = (match($0, /[a-z_]/) - 1) / 2; sub(/^ */, ""); key[depth] = $1
+        if (NF > 1) {
+            name = ""
+            for (i = 0; i <= depth; i++) name = name substr(key[i], 1, length(key[i]) - 1) (i < depth ? "." : "")
+            sub(/^[a-z_]+: /, ""); print name, $0
+        }
+    }' etc/dlspool.yaml | sort)
 is "$(cut -d' ' -f1 <<<"$defaults")" "$known" "etc/dlspool.yaml has the settings of the code and no other"
 is "$(comm -13 <(echo "$described") <(echo "$defaults"))" "" \
     "dlspool.yaml(5) has the defaults of etc/dlspool.yaml"
@@ -79,7 +85,7 @@ limit() { # limit MILLISECONDS: as the page writes it
 }
 milliseconds() { # milliseconds DURATION, of one unit
     local value=${1%%[a-z]*}
-    case $1 in *ms) echo "$value" ;; *s) echo $((value * 1000)) ;; *m) echo $((value * 60000)) ;;
+    case $1 in null) echo 0 ;; *ms) echo "$value" ;; *s) echo $((value * 1000)) ;; *m) echo $((value * 60000)) ;;
     *h) echo $((value * 3600000)) ;; *d) echo $((value * 86400000)) ;; esac
 }
 wrong=
@@ -90,12 +96,12 @@ while IFS=' ' read -r name otherwise least most; do
     paragraph=$(rendered $man/dlspool.yaml.5 | awk -v name="$name" '
         /^       [a-z]/ {on = $1 == name} on' | tr -s ' \n' ' ')
     case $paragraph in *"$(limit "$least") to $(limit "$most")"*) ;; *) wrong+="$name $(limit "$least") $(limit "$most"); " ;; esac
-done < <(sed -nE 's/^    \{"([a-z_.]+)", SECTION_DURATION, AT\([a-z_]+\), ([0-9 *]+), ([0-9]+), ([0-9 *]+), .*/\1 \2 \3 \4/p' \
+done < <(sed -nE 's/^    \{"([a-z_.]+)", SECTION_DURATION, AT\([a-z_.]+\), ([0-9 *]+), ([0-9]+), ([0-9 *]+), .*/\1 \2 \3 \4/p' \
     spool/settings.c | sed 's/ \* /*/')
 is "$wrong" "" "and the limits of durations"
 is "$wrong_defaults" "" "and the defaults that durations have in the code"
 numbers=$({
-    sed -nE 's/^    \{"([a-z_.]+)", SECTION_COUNT, AT\([a-z_]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c
+    sed -nE 's/^    \{"([a-z_.]+)", SECTION_COUNT, AT\([a-z_.]+\), ([0-9]+), .*/\1 \2/p' spool/settings.c
     for executor in local kubernetes slurm; do
         sed -nE 's/^    \{"([a-z_]+)", SECTION_(WHOLE|COUNT), AT\([a-z_]+\), ([0-9]+), .*/'$executor'.\1 \3/p' executors/$executor/settings.c
     done

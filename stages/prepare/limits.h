@@ -1,0 +1,37 @@
+/* stages/prepare/limits.h - holds a job to what its site allows: `limits` of dlspool.yaml
+ *
+ * Between prepare_request() and prepare_manifest(), which see nothing of settings.  A job file that asks
+ * for more than its owner may have is refused; but a priority is only moved into its range, with a note,
+ * where the job file is another system's, and where the job was accepted before under other settings:
+ * priority decides about order alone, so nothing is lost by that.
+ */
+#ifndef STAGES_PREPARE_LIMITS_H
+#define STAGES_PREPARE_LIMITS_H
+
+#include "spool/settings.h"
+#include "stages/prepare/prepare.h"
+
+struct limits {
+    const struct settings *settings;
+    const struct spool *spool; /* whose owner is an administrator */
+    bool again;                /* the job was accepted before */
+};
+
+/* May a new job of the user ask for this?  -1 and a sentence with what was found, what is allowed, and who
+ * may set it. */
+int limits_check(const struct limits *limits, uid_t uid, const struct description *description,
+                 struct error *error);
+
+/* Hold the job of this record (uid must be set) to the limits: priority and time_limit of both, description and
+ * record, are then what the job has.  A job that names no time_limit has the longest; a notebook, which ends by
+ * itself after notebook_time of site.yaml, has that if it is shorter.  PREPARE_NOT_RENDERED when it is
+ * refused. */
+enum prepare_result limits_hold(struct arena *arena, const struct limits *limits,
+                                struct repository *repository, struct job_record *record,
+                                struct preparation *preparation);
+
+/* The job keeps what it had in the record `before`: for what is rendered again as it was. */
+void limits_keep(const struct job_record *before, struct job_record *record,
+                 struct description *description);
+
+#endif

@@ -1,0 +1,214 @@
+/* what a site lets jobs ask for, and what becomes of what asks for more
+ *
+ * Seen to fail with: tests/mutants/limits-*.patch and tests/mutants/settings-ranges-*.patch.
+ */
+#include "tests/unit/unit_arena.h"
+
+#include <unistd.h>
+
+#include <git2.h>
+
+#include "stages/prepare/limits.h"
+#include "tests/unit/scratch_repository.h"
+
+#define HEAD "name: a\nscript: x\n"
+#define OPENPAI(class)                                                                                           \
+    "protocolVersion: 2\nname: a\ntype: job\nprerequisites: [{type: dockerimage, name: i, uri: "                 \
+    "x}]\n"                                                                                                      \
+    "taskRoles: {one: {dockerImage: i, resourcePerInstance: {cpu: 1, memoryMB: 1024, gpu: 0}, commands: [x]}}\n" \
+    "extras: {hivedScheduler: {jobPriorityClass: " class "}}\n"
+
+enum { USER = 1000, ADMINISTRATOR = 1001, OWNER = 1002 };
+
+static struct settings settings;
+static const struct spool owned = {.owner = OWNER};
+static struct job_record record;
+static struct preparation preparation;
+static struct repository *repository;
+
+static void set(const char *source)
+{
+    settings_free(&settings);
+    if (settings_parse(&settings, text_of(source), &error))
+        fail_msg("%s", error.text);
+}
+
+static void refuses_settings(const char *source, const char *sentence)
+{
+    struct settings none;
+    assert_int_equal(settings_parse(&none, text_of(source), &error), -1);
+    if (!strstr(error.text, sentence))
+        fail_msg("%s: not in: %s", sentence, error.text);
+}
+
+static enum prepare_result hold(const char *source, uid_t uid, bool again)
+{
+    const struct limits limits = {&settings, &owned, again};
+    record = (struct job_record){.uid = uid, .accepted = 1};
+    if (prepare_request(arena, text_of(source), "j.yaml", &record, &preparation) != PREPARED)
+        fail_msg("%s", preparation.error.text);
+    return limits_hold(arena, &limits, repository, &record, &preparation);
+}
+
+/* The job is held to that priority and time, and its owner is told so if one was moved. */
+static void becomes(const char *source, uid_t uid, bool again, int priority, int64_t seconds,
+                    size_t notes)
+{
+    if (hold(source, uid, again) != PREPARED)
+        fail_msg("%s: %s", source, preparation.error.text);
+    assert_int_equal(record.priority, priority);
+    assert_int_equal(preparation.description->priority, priority);
+    assert_int_equal(record.time_limit, seconds * 1000);
+    assert_int_equal(preparation.description->time_limit, seconds * 1000);
+    size_t found = 0;
+    for (size_t i = 0; i < preparation.notes.count; i++)
+        found += text_is(preparation.notes.items[i].field, "priority");
+    assert_int_equal(found, notes);
+}
+
+static void refused(const char *source, uid_t uid, bool again, const char *sentence)
+{
+    assert_int_equal(hold(source, uid, again), PREPARE_NOT_RENDERED);
+    assert_int_equal(preparation.failure, RENDER_NOT_ALLOWED);
+    assert_string_equal(preparation.error.text, sentence);
+}
+
+static void a_users_priority_harms_nobody_by_default(void **state)
+{
+    (void)state;
+    set("executor: null\n");
+    becomes(HEAD, USER, false, 0, 0, 0);
+    becomes(HEAD "priority: -100\n", USER, false, -100, 0, 0);
+    refused(
+        HEAD "priority: 1\n", USER, false,
+        "priority: found 1, expected a whole number from -100 to 0; an administrator's job may have "
+        "-100 to 100 (limits.priority.users of dlspool.yaml, which an administrator can change)");
+    becomes(HEAD "priority: 100\n", OWNER, false, 100, 0, 0);
+    becomes(HEAD "priority: 100\n", 0, false, 100, 0, 0);
+}
+
+static void a_site_sets_both_ranges(void **state)
+{
+    (void)state;
+    set("administrators: [1001]\nlimits: {priority: {users: [-10, 20], administrators: [0, 30]}}\n");
+    becomes(HEAD "priority: 20\n", USER, false, 20, 0, 0);
+    becomes(HEAD "priority: 30\n", ADMINISTRATOR, false, 30, 0, 0);
+    refused(
+        HEAD "priority: 31\n", ADMINISTRATOR, false,
+        "priority: found 31, expected a whole number from 0 to 30 (limits.priority.administrators "
+        "of dlspool.yaml, which an administrator can change)");
+    refused(HEAD "priority: -11\n", USER, false,
+            "priority: found -11, expected a whole number from -10 to 20 (limits.priority.users of "
+            "dlspool.yaml, which an administrator can change)");
+}
+
+static void other_systems_priorities_are_moved(void **state)
+{
+    (void)state;
+    set("limits: {priority: {users: [-10, 5]}}\n");
+    becomes(OPENPAI("crit"), USER, false, 5, 0, 1);
+    becomes(OPENPAI("oppo"), USER, false, -10, 0, 1);
+    becomes(OPENPAI("test"), USER, false, 0, 0, 0);
+    becomes(OPENPAI("crit"), OWNER, false, 100, 0, 0);
+}
+
+static void what_was_accepted_before_is_moved(void **state)
+{
+    (void)state;
+    set("limits: {time_limit: 1d}\n");
+    becomes(HEAD "priority: 50\ntime_limit: 1h\n", USER, true, 0, 3600, 1);
+    refused(HEAD "time_limit: 25h\n", USER, true,
+            "time_limit: found 1 d 1 h, expected at most 1 d, the longest that this site allows "
+            "(limits.time_limit of dlspool.yaml, which an administrator can change)");
+}
+
+static void the_longest_time_holds_for_all(void **state)
+{
+    (void)state;
+    set("limits: {time_limit: 1d}\n");
+    becomes(HEAD, USER, false, 0, 86400, 0);
+    becomes(HEAD "time_limit: 1d\n", USER, false, 0, 86400, 0);
+    becomes(HEAD "time_limit: 5m\n", USER, false, 0, 300, 0);
+    becomes(HEAD, OWNER, false, 0, 86400, 0);
+    assert_int_equal(hold(HEAD "time_limit: 86401\n", OWNER, false), PREPARE_NOT_RENDERED);
+    /* A notebook ends by itself. */
+    becomes("name: a\ntype: notebook\n", USER, false, 0, 8 * 3600, 0);
+    becomes("name: a\ntype: notebook\ntime_limit: 20h\n", USER, false, 0, 20 * 3600, 0);
+    set("limits: {time_limit: 1h}\n");
+    becomes("name: a\ntype: notebook\n", USER, false, 0, 3600, 0);
+    set("executor: null\n");
+    becomes("name: a\ntype: notebook\n", USER, false, 0, 0, 0);
+}
+
+static void what_is_rendered_as_it_was_keeps_what_it_had(void **state)
+{
+    const struct job_record before = {.priority = 77, .time_limit = 60000};
+    (void)state;
+    set("executor: null\n");
+    becomes(HEAD, USER, false, 0, 0, 0);
+    limits_keep(&before, &record, preparation.description);
+    assert_int_equal(record.priority, 77);
+    assert_int_equal(preparation.description->priority, 77);
+    assert_int_equal(record.time_limit, 60000);
+    assert_int_equal(preparation.description->time_limit, 60000);
+}
+
+static void mistakes_in_the_settings_are_told(void **state)
+{
+    static const char range[] =
+        "expected the lowest and the highest, whole numbers from -100 to 100";
+    (void)state;
+    refuses_settings("limits: {priority: {users: [1, 5]}}\n", range);
+    refuses_settings("limits: {priority: {users: [-5, -1]}}\n", range);
+    refuses_settings("limits: {priority: {users: [-101, 0]}}\n", range);
+    refuses_settings("limits: {priority: {users: [0, 101]}}\n", range);
+    refuses_settings("limits: {priority: {users: [-1.5, 0]}}\n", range);
+    refuses_settings("limits: {priority: {administrators: [-1]}}\n",
+                     "limits.priority.administrators: found a list, ");
+    refuses_settings("limits: {priority: 5}\n", "limits.priority: found 5, expected settings");
+    refuses_settings("limits: {time_limit: 500ms}\n",
+                     "limits.time_limit: found \"500ms\", expected");
+    refuses_settings("limits: {waiting: -1}\n",
+                     "limits.waiting: found -1, expected a whole number");
+    refuses_settings("limits: {wating: 1}\n",
+                     "limits.wating: unknown setting; did you mean waiting?");
+}
+
+static struct scratch scratch;
+
+static int open_all(void **state)
+{
+    (void)state;
+    git_libgit2_init();
+    scratch_open(&scratch);
+    scratch_put(&scratch, "images.txt", "any * * * host\n");
+    scratch_put(&scratch, "site.yaml", "notebook_time: 28800\n");
+    scratch_commit(&scratch);
+    repository = repository_open(scratch.path, "HEAD", &error);
+    return !repository || repository_refresh(repository, &error);
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    repository_close(repository);
+    settings_free(&settings);
+    scratch_close(&scratch);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_users_priority_harms_nobody_by_default, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_site_sets_both_ranges, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_systems_priorities_are_moved, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_accepted_before_is_moved, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_longest_time_holds_for_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_rendered_as_it_was_keeps_what_it_had, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(mistakes_in_the_settings_are_told, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

@@ -21,6 +21,7 @@ struct acceptor *accept_new(struct stage *stage, struct repository *repository)
     acceptor->repository = repository;
     acceptor->arena = arena_new();
     acceptor->guard = guard_own();
+    acceptor->backlog = backlog_new(stage);
     acceptor->items = memory_allocate(MOST_CLAIMS * sizeof(*acceptor->items));
     acceptor->used = 1;
     return acceptor;
@@ -34,7 +35,21 @@ void accept_free(struct acceptor *acceptor)
         buffer_free(&acceptor->items[i].bytes);
     free(acceptor->items);
     arena_free(acceptor->arena);
+    backlog_free(acceptor->backlog);
     free(acceptor);
+}
+
+/* Who brings back a failed job makes it wait again. */
+static int apply_control(struct acceptor *acceptor, const struct control *control, uid_t uid,
+                         int64_t now, struct error *reason)
+{
+    bool retry = control->verb == CONTROL_RETRY;
+    if (retry && backlog_is_full(acceptor->backlog, uid, reason))
+        return 1;
+    int result = control_apply(acceptor->stage, control, uid, now, reason);
+    if (retry && !result)
+        backlog_add_retry(acceptor->backlog, control->id, uid);
+    return result;
 }
 
 /* A control file; 0 when it is none. */
@@ -48,7 +63,7 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
     if (!result && control.verb == CONTROL_NONE)
         return 0;
     if (!result) {
-        result = control_apply(acceptor->stage, &control, item->drop.uid, now, &reason);
+        result = apply_control(acceptor, &control, item->drop.uid, now, &reason);
         if (result < 0) {
             *error = reason;
             return -1;
@@ -248,6 +263,7 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
         return -1;
     if (acceptor->used < count)
         acceptor->used = count;
+    backlog_begin(acceptor->backlog);
     for (size_t i = 0; i < count; i++) {
         struct acceptance *item = &acceptor->items[i];
         item->claim = claims[i];

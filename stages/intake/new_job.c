@@ -238,6 +238,7 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     struct job_record record = start_record(acceptor, item, now);
     const struct limits limits = {&acceptor->stage->settings, &acceptor->stage->spool, false};
     struct preparation preparation;
+    struct diagnosis diagnosis;
     if (prepare_request(arena, buffer_text(&item->bytes), record.source.data, &record,
                         &preparation) == PREPARE_BAD_REQUEST)
         return refuse_request(acceptor, item, &record, &preparation.error, error);
@@ -246,6 +247,11 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     take_conditions(arena, &record, preparation.description);
     enum prepare_result prepared =
         limits_hold(arena, &limits, acceptor->repository, &record, &preparation);
+    if (prepared == PREPARED &&
+        backlog_is_full(acceptor->backlog, record.uid, &preparation.error)) {
+        diagnosis_too_many(&diagnosis, item->id, &preparation.error);
+        return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
+    }
     if (prepared == PREPARED)
         prepared = prepare_manifest(arena, acceptor->repository, &record, &preparation);
     item->notes = preparation.notes;
@@ -253,5 +259,6 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
         return 1; /* not the fault of the job file, and it passes */
     if (prepared != PREPARED)
         return refuse_rendering(acceptor, item, &record, &preparation, now, error);
+    backlog_add(acceptor->backlog, item->id, record.uid);
     return write_job(acceptor, item, &record, preparation.rendered.manifest, NULL, error);
 }

@@ -10,6 +10,7 @@
 
 #include "request/notes.h"
 #include "stages/guard.h"
+#include "stages/intake/backlog.h"
 #include "stages/intake/claim.h"
 #include "stages/stage.h"
 #include "watcher/drop.h"
@@ -42,6 +43,7 @@ struct acceptor {
     struct acceptance *items; /* as many as a batch ... */
     size_t used;              /* ... and how many of them, from the first on, were ever used */
     struct guard *guard;
+    struct backlog *backlog; /* NULL: any number of jobs may wait */
 };
 
 /* Make the job that the file asks for: rendered, or failed with the reason.  1, with nothing

@@ -153,6 +153,15 @@ void diagnosis_refused_file(struct diagnosis *diagnosis, const struct error *err
              "What was dropped is kept here, as `dropped`.");
 }
 
+void diagnosis_too_many(struct diagnosis *diagnosis, const char *id, const struct error *error)
+{
+    begin_diagnosis(diagnosis, "TooManyWaiting", "permanent", RETRY_NEVER);
+    take_error(diagnosis, "", error);
+    say_next(diagnosis,
+             "not retried. Once fewer of its owner's jobs wait (dlspool list): dlspool retry %s",
+             id);
+}
+
 void diagnosis_render(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                       enum render_failure failure, const struct error *error)
 {

@@ -43,6 +43,8 @@ void diagnosis_bad_request(struct diagnosis *diagnosis, const char *source,
 /* A control file that names no job, or whose owner may not request that. */
 void diagnosis_refused_request(struct diagnosis *diagnosis, const struct error *error);
 void diagnosis_refused_file(struct diagnosis *diagnosis, const struct error *error);
+/* As many jobs of its owner wait as may. */
+void diagnosis_too_many(struct diagnosis *diagnosis, const char *id, const struct error *error);
 #define REASON_NO_TEMPLATE "NoTemplate"
 void diagnosis_render(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                       enum render_failure failure, const struct error *error);

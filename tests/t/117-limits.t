@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# What a site lets jobs ask for (`limits` of dlspool.yaml): priorities, the longest time_limit, and how many jobs
+# of a user wait.  What is refused says what was found, what is allowed and who can change it; nothing is lost.
+#
+# Seen to fail with: tests/mutants/limits-*.patch and tests/mutants/backlog-*.patch.
+. "$(dirname "$0")/lib.bash"
+[ "$(id -u)" = 0 ] || skip_all "other users' files are made by root"
+new_spool null || exit 1
+chmod 1777 "$spool/incoming"
+start_daemon
+
+# as USER NAME [LINE...]: a job of that user is dropped.
+as() {
+    local user=$1 name=$2
+    shift 2
+    printf '%s\n' "name: $name" 'script: "#!/bin/sh"' "$@" >"$scratch/as.tmp"
+    chown "$user" "$scratch/as.tmp"
+    mv "$scratch/as.tmp" "$spool/incoming/$name.yaml"
+}
+ask() { printf '%s: %s\n' "$2" "$3" >"$scratch/ask.tmp"; chown "$1" "$scratch/ask.tmp"; mv "$scratch/ask.tmp" "$spool/incoming/$2-$1-$3.yaml"; }
+why() { cat "$(job_dir "$1")/why"; }
+has() { grep -q "$2" "$(job_dir "$1")/job.yaml"; }
+# says NAME PATTERN: it has failed, and why says this.
+says() { in_state "$1" failed && why "$1" 2>/dev/null | grep -q "$2"; }
+somebody() { setpriv --reuid nobody --regid nogroup --clear-groups "$DLSPOOL" -s "$spool" "$@"; }
+change() { set_setting "$@"; wait_for 20 grep -q "dlspool.yaml has changed" "$scratch/daemon.log"; }
+
+# Priority: what is anybody's harms nobody.
+as nobody high 'priority: 100'
+ok "a user's priority: 100 is refused" wait_for 20 says high \
+    'priority: found 100, expected a whole number from -100 to 0; an administrator.s job may have -100 to 100 (limits.priority.users of dlspool.yaml, which an administrator can change)'
+like "$(why high)" '^Next: not retried. Change the job file and submit it again.' "and what to do"
+as root urgent 'priority: 100'
+ok "root's is taken" wait_for 20 in_state urgent "done"
+as nobody nice 'priority: -100'
+ok "a user may be behind all others" wait_for 20 in_state nice "done"
+cat >"$scratch/prod.yaml" <<'JOB'
+protocolVersion: 2
+name: prod
+type: job
+prerequisites: [{type: dockerimage, name: i, uri: "debian:12"}]
+taskRoles: {one: {dockerImage: i, resourcePerInstance: {cpu: 1, memoryMB: 1024, gpu: 0}, commands: ["true"]}}
+extras: {hivedScheduler: {jobPriorityClass: prod}}
+JOB
+chown nobody "$scratch/prod.yaml" && mv "$scratch/prod.yaml" "$spool/incoming/prod.yaml"
+ok "another system's job file is taken" wait_for 20 in_state prod "done"
+like "$(cat "$(job_dir prod)/log")" ' note field=priority text="taken as 0: this site allows -100 to 0 ' "with a note"
+ok "and its priority is the highest that its owner may have" has prod '^priority: 0'
+
+ask nobody retry high
+ok "what was refused is taken when it is retried" wait_for 20 in_state high "done"
+like "$(cat "$(job_dir high)/log")" ' requeued .* priority=0$' "at the priority that it may have"
+
+# submit, --dry-run and render tell it at once.
+printf 'name: told\nscript: "true"\npriority: 5\n' >"$scratch/told.yaml"
+refusal='priority: found 5, expected a whole number from -100 to 0;'
+for verb in submit "submit --dry-run" render; do
+    said=$(somebody $verb "$scratch/told.yaml" 2>&1)
+    is "$?" 1 "$verb refuses it"
+    like "$said" "$refusal" "$verb says why"
+done
+is "$(job_dir told)" "" "and nothing is dropped"
+ok "root's may be submitted" dlspool submit "$scratch/told.yaml"
+
+# The longest time_limit, for all.
+change time_limit 1h
+as root long 'time_limit: 90m'
+ok "a longer time_limit is refused" wait_for 20 says long \
+    'time_limit: found 1 h 30 min, expected at most 1 h, the longest that this site allows (limits.time_limit of dlspool.yaml'
+as nobody short 'time_limit: 20m'
+as nobody unsaid
+ok "a shorter one stays" wait_for 20 in_state short "done"
+ok "as it is" has short '^time_limit_ms: 1200000'
+ok "who names none is taken" wait_for 20 in_state unsaid "done"
+ok "and has the longest" has unsaid '^time_limit_ms: 3600000'
+like "$(somebody submit --dry-run --set time_limit=2h --set priority=0 "$scratch/told.yaml" 2>&1)" \
+    'time_limit: found 2 h, expected at most 1 h' "submit tells that, too"
+
+# Jobs that wait.
+>"$scratch/daemon.log"
+change waiting 3
+for i in 1 2 3; do as nobody "wait$i" 'hold: true'; done
+for i in 1 2 3; do ok "job $i of 3 waits" wait_for 20 in_state "wait$i" held; done
+as nobody wait4 'hold: true'
+ok "the fourth is refused" wait_for 20 says wait4 \
+    '^3 jobs of nobody wait already, and no more may (limits.waiting of dlspool.yaml, which an administrator can change)$'
+like "$(why wait4)" "^Next: not retried. Once fewer of its owner's jobs wait \(dlspool list\): dlspool retry wait4-" "which says what to do"
+ok "with its own reason" has wait4 '^  reason: "TooManyWaiting"'
+said=$(somebody submit --hold --set priority=0 "$scratch/told.yaml" 2>&1)
+is $? 1 "so is one that is submitted"
+like "$said" '3 jobs of nobody wait already' "and submit says why at once"
+ask nobody retry wait4
+asked() { says retry-nobody-wait4 'cannot be carried out: 3 jobs of nobody wait already'; }
+ok "it cannot be retried either" wait_for 20 asked
+in_state wait4 failed
+is $? 0 "and stays where it is"
+as daemon other 'hold: true'
+ok "another user's job is taken" wait_for 20 in_state other held
+for i in 1 2 3 4; do as root "roots$i" 'hold: true'; done
+for i in 1 2 3 4; do ok "root's job $i is taken" wait_for 20 in_state "roots$i" held; done
+ask nobody kill wait1
+ok "when one waits no longer" wait_for 20 in_state wait1 failed
+ask root retry wait4
+ok "the other comes back, to wait as it was to" wait_for 20 in_state wait4 held
+dlspool release wait4 >/dev/null
+ok "and is done" wait_for 20 in_state wait4 "done"
+
+# A restart counts again what waits.
+for i in 5 6 7; do as nobody "wait$i" 'hold: true'; done
+settled() { for i in 5 6 7; do in_state "wait$i" held || in_state "wait$i" failed || return 1; done; }
+ok "of three more" wait_for 20 settled
+is "$(find "$spool/held" -maxdepth 1 -name 'wait*' | wc -l)" 3 "as many wait as may"
+stop_daemon
+start_daemon
+as nobody wait8 'hold: true'
+ok "and so it is after a restart" wait_for 20 says wait8 '3 jobs of nobody wait already'
+
+done_testing

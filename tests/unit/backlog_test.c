@@ -1,0 +1,179 @@
+/* tests/unit/backlog_test.c - how many jobs of a user wait, and who is over the limit
+ *
+ * Seen to fail with: tests/mutants/backlog-*.patch.
+ */
+#include "stage_fixture.h"
+
+#include "stages/intake/backlog.h"
+
+enum { ANN = 1001, BOB = 1002, BOSS = 1003 };
+
+static struct stage own;
+static struct backlog *backlog;
+static int count; /* of this test's jobs */
+
+static void put(enum state state, uid_t uid, char id[ID_SIZE])
+{
+    snprintf(id, ID_SIZE, "job-%013d", ++count);
+    struct job_record record = {.id = text_of(id),
+                                .owner = TEXT("somebody"),
+                                .uid = uid,
+                                .request_file = TEXT("request.yaml"),
+                                .attempt = 1,
+                                .failure.exit_code = -1};
+    put_job(state, &record, "", NULL);
+}
+
+static void leave(const char *id, enum state from)
+{
+    struct job_place place = {.state = from};
+    snprintf(place.id, sizeof(place.id), "%s", id);
+    assert_int_equal(job_move(&spool, &place, STATE_SUBMITTED, now, &error), 0);
+}
+
+static bool full(uid_t uid)
+{
+    error.text[0] = '\0';
+    bool result = backlog_is_full(backlog, uid, &error);
+    assert_int_equal(result, error.text[0] != '\0');
+    return result;
+}
+
+static int open_backlog(void **state)
+{
+    (void)state;
+    count = 0;
+    open_spool(NULL, NULL, 1777658400000);
+    write_settings("administrators: [1003]\nlimits: {waiting: 3}\n");
+    assert_int_equal(stage_open(&own, "intake", path, &error), 0);
+    backlog = backlog_new(&own);
+    assert_non_null(backlog);
+    backlog_begin(backlog);
+    return 0;
+}
+
+static int close_backlog(void **state)
+{
+    backlog_free(backlog);
+    stage_close(&own);
+    return close_spool(state);
+}
+
+static void what_waits_at_the_start_counts(void **state)
+{
+    char id[ID_SIZE];
+    (void)state;
+    put(STATE_RENDERED, ANN, id);
+    put(STATE_HELD, ANN, id);
+    put(STATE_FAILED, ANN, id);
+    put(STATE_SUBMITTED, ANN, id);
+    assert_false(full(ANN));
+    backlog_add(backlog, "new-0000000000001", ANN);
+    assert_true(full(ANN));
+    assert_non_null(strstr(error.text,
+                           "3 jobs of 1001 wait already, and no more may (limits.waiting of "
+                           "dlspool.yaml, which an administrator can change)"));
+    assert_false(full(BOB));
+}
+
+static void a_batch_counts_before_it_is_published(void **state)
+{
+    char id[ID_SIZE];
+    (void)state;
+    put(STATE_RENDERED, ANN, id);
+    put(STATE_RENDERED, ANN, id);
+    assert_false(full(ANN));
+    leave(id, STATE_RENDERED);
+    backlog_begin(backlog);
+    assert_false(full(ANN));
+    backlog_add(backlog, "new-0000000000001", ANN);
+    /* Looked at again here: one has left, one is there, one is new. */
+    assert_false(full(ANN));
+    backlog_add(backlog, "new-0000000000002", ANN);
+    assert_true(full(ANN));
+}
+
+static void who_has_left_makes_room_in_the_next_batch(void **state)
+{
+    char ids[3][ID_SIZE];
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        put(STATE_RENDERED, ANN, ids[i]);
+    assert_true(full(ANN));
+    leave(ids[1], STATE_RENDERED);
+    assert_true(full(ANN)); /* one look a batch */
+    backlog_begin(backlog);
+    assert_false(full(ANN));
+    backlog_add(backlog, "new-0000000000001", ANN);
+    assert_true(full(ANN));
+    /* What was never published counts no more. */
+    backlog_begin(backlog);
+    assert_false(full(ANN));
+}
+
+static void administrators_may_have_any_number(void **state)
+{
+    char id[ID_SIZE];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        put(STATE_HELD, BOSS, id);
+        put(STATE_HELD, getuid(), id);
+    }
+    assert_false(full(BOSS));
+    assert_false(full(getuid()));
+}
+
+static void a_retry_counts_until_its_job_is_seen(void **state)
+{
+    char ids[3][ID_SIZE];
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        put(STATE_FAILED, ANN, ids[i]);
+        assert_false(full(ANN));
+        backlog_add_retry(backlog, text_of(ids[i]), ANN);
+    }
+    backlog_begin(backlog);
+    assert_true(full(ANN));
+    /* One comes, and goes: it is not counted twice, nor any more. */
+    struct job_place place = {.state = STATE_FAILED};
+    snprintf(place.id, sizeof(place.id), "%s", ids[0]);
+    assert_int_equal(job_move(&spool, &place, STATE_RENDERED, now, &error), 0);
+    backlog_begin(backlog);
+    assert_true(full(ANN));
+    leave(ids[0], STATE_RENDERED);
+    backlog_begin(backlog);
+    assert_false(full(ANN));
+    backlog_add(backlog, "new-0000000000001", ANN);
+    assert_true(full(ANN));
+    /* What nothing has become of is forgotten. */
+    advance(10001);
+    backlog_begin(backlog);
+    assert_false(full(ANN));
+}
+
+static void without_a_limit_nothing_is_counted(void **state)
+{
+    (void)state;
+    own.settings.limits.waiting = 0;
+    assert_null(backlog_new(&own));
+    assert_false(backlog_is_full(NULL, ANN, &error));
+    backlog_begin(NULL);
+    backlog_add(NULL, "x", ANN);
+    backlog_add_retry(NULL, TEXT("x"), ANN);
+    backlog_free(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_backlog, close_backlog)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_waits_at_the_start_counts),
+        TEST(a_batch_counts_before_it_is_published),
+        TEST(who_has_left_makes_room_in_the_next_batch),
+        TEST(administrators_may_have_any_number),
+        TEST(a_retry_counts_until_its_job_is_seen),
+        TEST(without_a_limit_nothing_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

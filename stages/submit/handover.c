@@ -158,11 +158,12 @@ static bool is_within_load(struct submitter *submitter, struct item *item)
     struct submission *submission = &item->submission;
     if (!submitter->load)
         return true;
-    switch (load_take(submitter->load, item->place.id, buffer_text(&item->manifest),
-                      &submission->error)) {
+    switch (load_take(submitter->load, item->place.id, item->record.uid,
+                      buffer_text(&item->manifest), &submission->error)) {
     case LOAD_TAKEN:
         return true;
     case LOAD_FULL:
+    case LOAD_SHARE:
         submitter->reason = submission->error;
         item->fate = ITEM_WAIT;
         return false;

@@ -8,20 +8,25 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "spool/jobs.h"
+#include "spool/record.h"
 #include "stages/guard.h"
 
 enum { MOST_COUNTED = 1 << 20, MANIFEST_LIMIT = 16 << 20 }; /* jobs; bytes */
 
+enum { SHARE = 4 }; /* an owner has at most so many times what is left */
+
 struct counted {
     int weight; /* objects */
-    bool held;  /* taken, and not yet known to be in submitted/ */
-    bool seen;  /* in this refresh */
+    uid_t owner;
+    bool held; /* taken, and not yet known to be in submitted/ */
+    bool seen; /* in this refresh */
 };
 
 struct load {
     const struct spool *spool;
     struct executor *executor;
     struct names *jobs; /* id -> struct counted */
+    struct arena *arena;
     int64_t total;
 };
 
@@ -32,7 +37,8 @@ struct load *load_new(const struct spool *spool, struct executor *executor)
     struct load *load = memory_allocate(sizeof(*load));
     *load = (struct load){.spool = spool,
                           .executor = executor,
-                          .jobs = names_new(MOST_COUNTED, sizeof(struct counted))};
+                          .jobs = names_new(MOST_COUNTED, sizeof(struct counted)),
+                          .arena = arena_new()};
     return load;
 }
 
@@ -41,6 +47,7 @@ void load_free(struct load *load)
     if (!load)
         return;
     names_free(load->jobs);
+    arena_free(load->arena);
     free(load);
 }
 
@@ -52,12 +59,13 @@ static int weight_of(const struct load *load, struct text manifest)
     return weight < 1 ? 1 : weight;
 }
 
-static struct counted *count_job(struct load *load, const char *id, int weight)
+static struct counted *count_job(struct load *load, const char *id, uid_t owner, int weight)
 {
     struct counted *counted = names_add(load->jobs, text_of(id));
     if (!counted)
         return NULL;
     counted->weight = weight;
+    counted->owner = owner;
     load->total += weight;
     return counted;
 }
@@ -75,18 +83,23 @@ static int see_job(void *context, const struct job_place *place)
     if (!counted) {
         struct buffer manifest = {0};
         struct guard_before before;
+        struct job_record record;
         int weight = 1;
+        uid_t owner = (uid_t)-1;
         int job = job_open(load->spool, place);
         if (job < 0)
             return 0; /* it has just left */
         if (guard_begin(guard_own(), place->id, &before)) {
             if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
                 weight = weight_of(load, buffer_text(&manifest));
+            if (record_read(job, load->arena, &record, NULL) == 0)
+                owner = record.uid;
+            arena_reset(load->arena);
             guard_return(guard_own(), &before);
         }
         sys.close(job);
         buffer_free(&manifest);
-        counted = count_job(load, place->id, weight);
+        counted = count_job(load, place->id, owner, weight);
     }
     if (counted)
         counted->seen = true;
@@ -108,7 +121,17 @@ int load_refresh(struct load *load, struct error *error)
     return 0;
 }
 
-enum load_answer load_take(struct load *load, const char *id, struct text manifest,
+/* May the owner have so many more, beside what is left for others? */
+static bool is_within_share(const struct load *load, uid_t owner, int weight)
+{
+    int64_t has = 0, most = load->executor->live_max;
+    for (struct counted *counted = names_first(load->jobs); counted; counted = names_after(counted))
+        if (counted->owner == owner)
+            has += counted->weight;
+    return has == 0 || most <= SHARE || has + weight <= SHARE * (most - load->total - weight);
+}
+
+enum load_answer load_take(struct load *load, const char *id, uid_t owner, struct text manifest,
                            struct error *error)
 {
     struct counted *counted = names_find(load->jobs, text_of(id));
@@ -127,7 +150,15 @@ enum load_answer load_take(struct load *load, const char *id, struct text manife
                   load->executor->live_max);
         return LOAD_FULL;
     }
-    counted = count_job(load, id, weight);
+    if (!is_within_share(load, owner, weight)) {
+        error_set(
+            error,
+            "its owner has as many objects at the scheduler as one user may; the rest of %" PRId64
+            " is for others (live_max in dlspool.yaml)",
+            load->executor->live_max);
+        return LOAD_SHARE;
+    }
+    counted = count_job(load, id, owner, weight);
     if (!counted)
         return LOAD_FULL;
     counted->held = true;

@@ -70,7 +70,9 @@ static void end_job(struct fixture *fixture, const char *id)
 static enum load_answer take(struct fixture *fixture, const char *id, const char *manifest)
 {
     struct error error = {""};
-    enum load_answer answer = load_take(fixture->load, id, text_of(manifest), &error);
+    /* Each is somebody else's. */
+    enum load_answer answer =
+        load_take(fixture->load, id, (uid_t)id[strlen(id) - 1], text_of(manifest), &error);
     assert_int_equal(answer != LOAD_TAKEN, error.text[0] != '\0');
     return answer;
 }
@@ -122,6 +124,53 @@ static void without_a_bound_there_is_no_load(void **state)
     assert_null(load_new(&fixture->spool, &fixture->executor));
 }
 
+/* So many jobs of one object each the owner has taken, when no more are. */
+static int take_all(struct fixture *fixture, uid_t owner)
+{
+    static int number;
+    struct error error = {""};
+    char id[ID_SIZE];
+    int count = 0;
+    enum load_answer answer;
+    do {
+        snprintf(id, sizeof(id), "x-%013d", ++number);
+        answer = load_take(fixture->load, id, owner, TEXT("1"), &error);
+        count += answer == LOAD_TAKEN;
+    } while (answer == LOAD_TAKEN);
+    assert_int_equal(answer, LOAD_SHARE);
+    assert_non_null(
+        strstr(error.text, "its owner has as many objects at the scheduler as one user may"));
+    return count;
+}
+
+static void an_owner_leaves_room_for_others(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->executor.live_max = 1000;
+    assert_int_equal(take_all(fixture, 1), 800);
+    assert_int_equal(take_all(fixture, 2), 160);
+    assert_int_equal(take_all(fixture, 3), 32);
+    /* Who has nothing there may have one, of any size that is left. */
+    assert_int_equal(load_take(fixture->load, one, 4, TEXT("12345678"), NULL), LOAD_TAKEN);
+    assert_int_equal(load_take(fixture->load, two, 5, TEXT("1"), NULL), LOAD_FULL);
+}
+
+/* What is found in submitted/ after a restart is its owner's. */
+static void what_is_found_counts_for_its_owner(void **state)
+{
+    struct fixture *fixture = *state;
+    struct error error;
+    struct job_record record = {.id = text_of(one), .owner = TEXT("ann"), .uid = 1, .attempt = 1};
+    int job = job_create(&fixture->spool, one, &error);
+    assert_int_equal(spool_file_create(job, "manifest.yaml", TEXT("123"), 0644, &error), 0);
+    assert_int_equal(record_create(job, &record, &error), 0);
+    close(job);
+    assert_int_equal(job_publish(&fixture->spool, one, STATE_SUBMITTED, &error), 0);
+    fixture->executor.live_max = 10;
+    assert_int_equal(load_refresh(fixture->load, NULL), 0);
+    assert_int_equal(take_all(fixture, 1), 5);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -130,6 +179,8 @@ int main(void)
         TEST(what_is_submitted_counts_by_its_weight),
         TEST(what_may_be_there_counts_until_it_is_known),
         TEST(what_can_never_be_is_refused),
+        TEST(an_owner_leaves_room_for_others),
+        TEST(what_is_found_counts_for_its_owner),
         TEST(without_a_bound_there_is_no_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

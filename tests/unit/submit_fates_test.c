@@ -260,7 +260,8 @@ static void happen(enum then then)
     fake.away = then == THEN_AWAY;
     fake.unsure = then == THEN_REFUSED_UNSURE;
     open_stage();
-    for (int i = 0; i < 5; i++)
+    /* What is over an owner's share of the limit has its turn in a later plan. */
+    for (int i = 0; i < (fake_executor.live_max ? 30 : 5); i++)
         run_round_after(1000);
     if (then == THEN_RESTARTED) {
         close_stage();

@@ -149,6 +149,9 @@ static void a_retry_counts_until_its_job_is_seen(void **state)
     advance(10001);
     backlog_begin(backlog);
     assert_false(full(ANN));
+    backlog_add(backlog, "new-0000000000002", ANN);
+    backlog_add(backlog, "new-0000000000003", ANN);
+    assert_false(full(ANN));
 }
 
 static void without_a_limit_nothing_is_counted(void **state)

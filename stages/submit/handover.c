@@ -163,9 +163,12 @@ static bool is_within_load(struct submitter *submitter, struct item *item)
     case LOAD_TAKEN:
         return true;
     case LOAD_FULL:
-    case LOAD_SHARE:
         submitter->reason = submission->error;
         item->fate = ITEM_WAIT;
+        return false;
+    case LOAD_SHARE:
+        submitter->reason = submission->error;
+        item->fate = ITEM_SHARE;
         return false;
     case LOAD_NEVER:
         break;

@@ -30,10 +30,8 @@ static void let_stay(struct taking *taking, const struct queue_job *job)
 static bool take_next(struct taking *taking, struct queue_job *job)
 {
     struct submitter *submitter = taking->submitter;
-    const struct queue_job *next = queue_first(submitter->queue);
     const struct queue_job *first = &submitter->first;
-    if (!first->id[0] || taking->blocked ||
-        (next && (next->unsettled || next->priority > first->priority)))
+    if (!first->id[0] || taking->blocked || queue_passes(submitter->queue, first))
         return queue_take(submitter->queue, job);
     *job = *first;
     submitter->first.id[0] = '\0';
@@ -123,6 +121,7 @@ size_t in_order_take(struct submitter *submitter)
         if (!handover_open_job(submitter, item, job.id))
             continue;
         if (start_or_pass(taking, &job, item)) {
+            queue_end_waiting(submitter->queue, job.owner);
             handover_prepare(submitter, item);
             count++;
         } else {

@@ -30,7 +30,8 @@ struct item { /* a job of the batch */
         ITEM_HOLD,     /* to held/ */
         ITEM_KEEP,     /* stays, and is looked at again a little later */
         ITEM_DECLINED, /* stays: the executor has no capacity for it, or does not answer */
-        ITEM_WAIT      /* must wait for a limit: live_max */
+        ITEM_WAIT,     /* must wait for a limit: live_max */
+        ITEM_SHARE     /* must wait until its owner has fewer at the executor; others go on */
     } fate;
     struct diagnosis diagnosis; /* for ITEM_FAIL */
     int64_t rest;               /* ITEM_DECLINED: milliseconds until it is retried ... */
@@ -47,6 +48,7 @@ struct submitter {
     struct planning *planning; /* while planning is on, the plan decides the order, not the queue */
     struct load *load;         /* NULL: the executor takes any number of jobs */
     char next[ID_SIZE]; /* the job that was taken from the queue and waits for a limit; or "" */
+    char over[ID_SIZE]; /* a job that waits for its owner's share of that limit; or "" */
     struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
     /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
     struct queue_job first;

@@ -1,7 +1,8 @@
 /* stages/submit/queue.c - the order in which rendered jobs are submitted
  *
  * Each owner has a binary heap of their jobs that may go, by (priority, token).  The owners who have
- * any are in a heap of their own, by (priority of the first job, when served last, its token).
+ * any are in a heap of their own, by (priority of the first job, when served last, its token), and in a
+ * line, by how long they have waited for a turn.
  * Those put back are in one more heap, by time.  A table of ids sees to it that
  * each is in one of them once.  An owner, once known, stays known: there are as many as users.
  */
@@ -29,6 +30,10 @@ struct owner {
     uid_t uid;
     uint64_t served; /* the number of the last turn; 0 before the first */
     size_t place;    /* in the heap of owners, while there are jobs */
+    int64_t since;   /* of clock_elapsed(): when that turn was, or the waiting began */
+    struct owner *before, *behind; /* in the line, while there are jobs */
+    bool listed;                   /* is in heap and line: there are jobs, and */
+    bool rests;                    /* it is not this */
     struct heap jobs;
 };
 
@@ -36,8 +41,12 @@ struct queue {
     struct owner **owners; /* all that were ever seen, by uid */
     struct owner **turns;  /* a heap of those who have jobs; both have room for owner_room */
     size_t owner_count, turn_count, owner_buffer;
-    uint64_t turn; /* the last one's number */
-    size_t ready;  /* jobs of all owners */
+    struct owner *head, *tail; /* of the line */
+    int64_t patience;          /* milliseconds; 0: any */
+    int most;                  /* priority of users */
+    size_t rest_count;         /* owners who rest */
+    uint64_t turn;             /* the last one's number */
+    size_t ready;              /* jobs of all owners */
     struct heap later;
     struct names *ids;
 };
@@ -151,27 +160,97 @@ static struct owner *find_owner(struct queue *queue, uid_t uid)
     return owner;
 }
 
+/* ---- the line ---- */
+
+static void leave_line(struct queue *queue, struct owner *owner)
+{
+    *(owner->before ? &owner->before->behind : &queue->head) = owner->behind;
+    *(owner->behind ? &owner->behind->before : &queue->tail) = owner->before;
+}
+
+/* Those who have waited less stay behind. */
+static void join_line(struct queue *queue, struct owner *owner)
+{
+    owner->before = queue->tail;
+    while (owner->before && owner->before->since > owner->since)
+        owner->before = owner->before->before;
+    owner->behind = owner->before ? owner->before->behind : queue->head;
+    *(owner->before ? &owner->before->behind : &queue->head) = owner;
+    *(owner->behind ? &owner->behind->before : &queue->tail) = owner;
+}
+
+/* The owner, who is in the line, has waited since then. */
+static void wait_since(struct queue *queue, struct owner *owner, int64_t since)
+{
+    leave_line(queue, owner);
+    owner->since = since;
+    join_line(queue, owner);
+}
+
+static bool has_waited(const struct queue *queue, int64_t since)
+{
+    return queue->patience && clock_elapsed() - since >= queue->patience;
+}
+
+/* Is this entry one that nobody goes before for having waited? */
+static bool is_above_users(const struct queue *queue, const struct entry *entry)
+{
+    return rank_of(entry) > queue->most;
+}
+
+/* Whose turn it is, while there are jobs. */
+static struct owner *choose_owner(const struct queue *queue)
+{
+    struct owner *owner = queue->turns[0];
+    return has_waited(queue, queue->head->since) && !is_above_users(queue, &owner->jobs.entries[0])
+               ? queue->head
+               : owner;
+}
+
+static void list_owner(struct queue *queue, struct owner *owner)
+{
+    owner->listed = true;
+    join_line(queue, owner);
+    place_owner(queue, owner, queue->turn_count++);
+    settle_owner(queue, owner->place);
+}
+
+static void unlist_owner(struct queue *queue, struct owner *owner)
+{
+    size_t place = owner->place;
+    owner->listed = false;
+    leave_line(queue, owner);
+    place_owner(queue, queue->turns[--queue->turn_count], place);
+    if (place < queue->turn_count)
+        settle_owner(queue, place);
+}
+
 static void ready_push(struct queue *queue, const struct entry *entry)
 {
     struct owner *owner = find_owner(queue, entry->job.owner);
     heap_push(&owner->jobs, entry);
-    if (owner->jobs.count == 1)
-        place_owner(queue, owner, queue->turn_count++);
-    settle_owner(queue, owner->place);
     queue->ready++;
+    if (owner->jobs.count == 1)
+        owner->since = entry->job.since ? entry->job.since : clock_elapsed();
+    if (owner->listed)
+        settle_owner(queue, owner->place);
+    else if (!owner->rests)
+        list_owner(queue, owner);
 }
 
 static struct entry ready_pop(struct queue *queue)
 {
-    struct owner *owner = queue->turns[0];
-    struct entry entry = heap_pop(&owner->jobs);
+    struct owner *owner = choose_owner(queue);
+    struct entry entry = owner->jobs.entries[0];
+    unlist_owner(queue, owner);
+    heap_pop(&owner->jobs);
     entry.job.turn = owner->served;
+    entry.job.since = owner->since;
     owner->served = ++queue->turn;
+    owner->since = clock_elapsed();
     queue->ready--;
-    if (owner->jobs.count == 0)
-        place_owner(queue, queue->turns[--queue->turn_count], 0);
-    if (queue->turn_count)
-        settle_owner(queue, 0);
+    if (owner->jobs.count)
+        list_owner(queue, owner);
     return entry;
 }
 
@@ -212,14 +291,30 @@ static void add_entry(struct queue *queue, const struct queue_job *job, int64_t 
     names_add(queue->ids, text_of(job->id));
 }
 
+void queue_set_patience(struct queue *queue, int64_t patience, int most)
+{
+    queue->patience = patience;
+    queue->most = most;
+}
+
+/* It begins to wait when it comes. */
+static struct queue_job begin_waiting(const struct queue_job *job)
+{
+    struct queue_job result = *job;
+    result.since = 0;
+    return result;
+}
+
 void queue_later(struct queue *queue, const struct queue_job *job, int64_t time)
 {
-    add_entry(queue, job, time);
+    const struct queue_job waiting = begin_waiting(job);
+    add_entry(queue, &waiting, time);
 }
 
 void queue_add(struct queue *queue, const struct queue_job *job)
 {
-    add_entry(queue, job, 0);
+    const struct queue_job waiting = begin_waiting(job);
+    add_entry(queue, &waiting, 0);
 }
 
 void queue_return(struct queue *queue, const struct queue_job *job)
@@ -227,9 +322,41 @@ void queue_return(struct queue *queue, const struct queue_job *job)
     struct owner *owner = find_owner(queue, job->owner);
     if (job->turn < owner->served)
         owner->served = job->turn;
-    if (owner->jobs.count)
+    if (owner->listed)
         settle_owner(queue, owner->place);
+    if (owner->listed && job->since < owner->since)
+        wait_since(queue, owner, job->since);
     add_entry(queue, job, 0);
+}
+
+void queue_end_waiting(struct queue *queue, uid_t uid)
+{
+    struct owner *owner = find_owner(queue, uid);
+    if (owner->listed)
+        wait_since(queue, owner, clock_elapsed());
+}
+
+void queue_rest(struct queue *queue, const struct queue_job *job)
+{
+    struct owner *owner = find_owner(queue, job->owner);
+    queue->rest_count += !owner->rests;
+    owner->rests = true;
+    if (owner->listed)
+        unlist_owner(queue, owner);
+    add_entry(queue, job, 0);
+}
+
+void queue_wake(struct queue *queue)
+{
+    for (size_t i = 0; i < queue->owner_count && queue->rest_count; i++) {
+        struct owner *owner = queue->owners[i];
+        if (!owner->rests)
+            continue;
+        owner->rests = false;
+        queue->rest_count--;
+        if (owner->jobs.count)
+            list_owner(queue, owner);
+    }
 }
 
 bool queue_has(const struct queue *queue, const char *id)
@@ -244,7 +371,7 @@ bool queue_take(struct queue *queue, struct queue_job *job)
         struct entry entry = heap_pop(&queue->later);
         ready_push(queue, &entry);
     }
-    if (queue->ready == 0)
+    if (queue->turn_count == 0)
         return false;
     struct entry entry = ready_pop(queue);
     *job = entry.job;
@@ -254,7 +381,18 @@ bool queue_take(struct queue *queue, struct queue_job *job)
 
 const struct queue_job *queue_first(const struct queue *queue)
 {
-    return queue->ready ? &queue->turns[0]->jobs.entries[0].job : NULL;
+    return queue->turn_count ? &choose_owner(queue)->jobs.entries[0].job : NULL;
+}
+
+bool queue_passes(const struct queue *queue, const struct queue_job *first)
+{
+    const struct entry taken = {.job = *first};
+    if (!queue->turn_count)
+        return false;
+    const struct entry *next = &choose_owner(queue)->jobs.entries[0];
+    if (has_waited(queue, first->since) && !is_above_users(queue, next))
+        return false;
+    return rank_of(next) > rank_of(&taken);
 }
 
 size_t queue_count(const struct queue *queue)

@@ -3,7 +3,14 @@
  * Jobs are ordered by priority, higher first.  Within a priority the owners take turns: the owner
  * who was served longest ago, or never, comes first, with the oldest of their jobs, by the tokens
  * in the ids; so a thousand jobs of one owner do not delay the one job of another.  A job that was
- * first and yielded to a higher priority is still the first of its owner's.  Each job is in the
+ * first and yielded to a higher priority is still the first of its owner's.
+ *
+ * So that those who ask for the highest priority that users may have do not keep others waiting for ever,
+ * an owner of whom jobs wait, and who has had no turn for a given time, goes before users' priorities,
+ * whoever has waited longest first: each owner has a turn in that time, and one more for each other who is
+ * kept waiting.  Priorities above users' are for administrators, and go before all the same.
+ *
+ * Each job is in the
  * queue once.  A job can be put back for later: it is passed over until its time has come.  The
  * queue is in memory only and is refilled from the directory, which is authoritative.  Adding and
  * taking cost O(log jobs + log owners).
@@ -30,11 +37,16 @@ struct queue_job {
     /* it comes before all others of its priority, without waiting for its owner's turn */
     bool first;
     bool unsettled; /* the executor may have it: it goes before all others */
-    uint64_t turn;  /* the queue's own */
+    uint64_t turn;  /* the queue's own, as is: */
+    int64_t since;  /* when its owner had a turn last, or began to wait */
 };
 
 struct queue *queue_new(void);
 void queue_free(struct queue *queue); /* NULL is fine */
+
+/* Owners go before priorities up to `most` after so many milliseconds without a turn; 0, as for a new queue: they
+ * never do. */
+void queue_set_patience(struct queue *queue, int64_t patience, int most);
 
 void queue_add(struct queue *queue, const struct queue_job *job);
 /* Put back for `time` (of clock_elapsed). */
@@ -46,9 +58,19 @@ bool queue_take(struct queue *queue, struct queue_job *job);
 /* Give back a job that was taken and not served; its owner's turn is restored. */
 void queue_return(struct queue *queue, const struct queue_job *job);
 
+/* Give back a job whose owner is to have no more for now: none of that owner's is taken before queue_wake(). */
+void queue_rest(struct queue *queue, const struct queue_job *job);
+void queue_wake(struct queue *queue);
+
+/* A job of that owner, which was taken earlier and was first since, has its turn now. */
+void queue_end_waiting(struct queue *queue, uid_t owner);
+
 /* The job that queue_take() would take next if no job that was put back were due; NULL when there
  * is none.  Valid until the queue changes. */
 const struct queue_job *queue_first(const struct queue *queue);
+
+/* Does that one go before this one, which was taken earlier and is still first? */
+bool queue_passes(const struct queue *queue, const struct queue_job *first);
 
 size_t queue_count(const struct queue *queue); /* including those put back */
 int64_t queue_due(const struct queue *queue);  /* when the first put-back one is due; INT64_MAX */

@@ -73,12 +73,38 @@ static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
     return false;
 }
 
+static struct queue_job queue_job_of(const struct item *item)
+{
+    const struct job_record *record = &item->record;
+    struct queue_job job = {
+        .owner = record->uid,
+        .priority = record->priority,
+        .demand = resources_demand(record->cpus, record->memory, record->gpus, record->gpu_type)};
+    memcpy(job.id, item->place.id, ID_SIZE);
+    return job;
+}
+
+/* It waits for a limit.  True when others may go on: those of other owners, where it is the share of its own. */
+static bool wait_for_limit(struct submitter *submitter, struct item *item)
+{
+    bool share = item->fate == ITEM_SHARE;
+    memcpy(share ? submitter->over : submitter->next, item->place.id, ID_SIZE);
+    if (share && !planning_is_on(submitter->planning)) {
+        const struct queue_job job = queue_job_of(item);
+        queue_rest(submitter->queue, &job);
+    }
+    handover_close(item);
+    return share;
+}
+
 /* Fill a batch, in the queue's order: nobody overtakes a job that waits for a limit.  How many. */
 static size_t take_items(struct submitter *submitter)
 {
     struct error error;
     size_t count = 0;
     char id[ID_SIZE];
+    submitter->over[0] = '\0';
+    queue_wake(submitter->queue);
     if (submitter->load && load_refresh(submitter->load, &error)) {
         log_warn("%s; nothing is submitted until this works", error.text);
         return 0;
@@ -93,13 +119,10 @@ static size_t take_items(struct submitter *submitter)
         if (planning_is_on(submitter->planning))
             item->submission.gpus_wanted = planning_wanted_gpus(submitter->planning);
         guard_leave(submitter->guard);
-        if (item->fate != ITEM_WAIT) {
+        if (item->fate != ITEM_WAIT && item->fate != ITEM_SHARE)
             count++;
-            continue;
-        }
-        memcpy(submitter->next, id, sizeof(id));
-        handover_close(item);
-        break;
+        else if (!wait_for_limit(submitter, item))
+            break;
     }
     return count;
 }
@@ -107,13 +130,8 @@ static size_t take_items(struct submitter *submitter)
 /* It stays in rendered/: for a little later. */
 static void put_back(struct submitter *submitter, const struct item *item)
 {
-    const struct job_record *record = &item->record;
-    struct queue_job job = {
-        .owner = record->uid,
-        .priority = record->priority,
-        .demand = resources_demand(record->cpus, record->memory, record->gpus, record->gpu_type),
-        .unsettled = submitter->backfill && item->fate == ITEM_KEEP};
-    memcpy(job.id, item->place.id, ID_SIZE);
+    struct queue_job job = queue_job_of(item);
+    job.unsettled = submitter->backfill && item->fate == ITEM_KEEP;
     if (guard_is_narrow(submitter->guard))
         queue_add(submitter->tried, &job);
     else
@@ -307,7 +325,7 @@ static int64_t next_round(const struct submitter *submitter)
     int64_t later = planning_is_on(submitter->planning) ? planned
                     : submitter->probe                  ? INT64_MAX /* nobody is handed over */
                                                         : queue_due(submitter->queue);
-    if (submitter->next[0] && clock_elapsed() + again_when_full < due)
+    if ((submitter->next[0] || submitter->over[0]) && clock_elapsed() + again_when_full < due)
         due = clock_elapsed() + again_when_full;
     /* Nobody notifies of what others than dlspool's own jobs leave free. */
     if (submitter->first.id[0] && !planning_is_on(submitter->planning) &&
@@ -326,13 +344,15 @@ static void tell_waiting(struct submitter *submitter)
     const struct queue_job *queued = queue_first(submitter->queue);
     if (submitter->next[0])
         memcpy(first, submitter->next, ID_SIZE);
+    else if (submitter->over[0])
+        memcpy(first, submitter->over, ID_SIZE);
     else if (submitter->first.id[0] && !planned)
         memcpy(first, submitter->first.id, ID_SIZE);
     else if (queued && !planned)
         memcpy(first, queued->id, ID_SIZE);
     if (submitter->probe && has_work(submitter))
         waits_set(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);
-    else if (submitter->next[0])
+    else if (submitter->next[0] || submitter->over[0])
         waits_set(submitter->waits, WAITING_LIMIT, first, submitter->reason.text);
     else if (submitter->first.id[0] && !planned)
         waits_set(submitter->waits, WAITING_ROOM, first, submitter->reason.text);
@@ -414,6 +434,8 @@ static struct stage *submit_open(const char *directory, struct error *error)
     }
     submitter->queue = queue_new();
     submitter->tried = queue_new();
+    queue_set_patience(submitter->queue, stage->settings.limits.turn,
+                       stage->settings.limits.users.most);
     submitter->unexpected = names_new(MOST_UNEXPECTED, 1);
     submitter->waits = waits_new(stage);
     submitter->guard = guard_own();

@@ -206,6 +206,110 @@ static void what_is_given_back_keeps_its_turn(void **state)
     queue_free(queue);
 }
 
+/* ---- whoever has waited for long ---- */
+
+static int64_t elapsed;
+
+static int64_t tell_elapsed(void)
+{
+    return elapsed;
+}
+
+static void takes(struct queue *queue, const char *wanted)
+{
+    char id[ID_SIZE];
+    assert_true(take(queue, id));
+    assert_string_equal(id, wanted);
+}
+
+static void who_has_waited_goes_before_users_priorities(void **state)
+{
+    (void)state;
+    clock_replace(NULL, tell_elapsed);
+    elapsed = 1000;
+    struct queue *queue = queue_new();
+    queue_set_patience(queue, 600, 50);
+    put(queue, "low-0000000000001", 1, 0, 0);
+    put(queue, "low-0000000000002", 1, 0, 0);
+    for (int i = 0; i < 9; i++) {
+        char id[ID_SIZE];
+        snprintf(id, sizeof(id), "high-%013d", i);
+        put(queue, id, 2, 50, 0);
+    }
+    takes(queue, "high-0000000000000");
+    elapsed = 1300;
+    put(queue, "late-0000000000001", 3, -100, 0);
+    elapsed = 1599;
+    takes(queue, "high-0000000000001");
+    elapsed = 1600;
+    assert_string_equal(queue_first(queue)->id, "low-0000000000001");
+    takes(queue, "low-0000000000001");
+    takes(queue, "high-0000000000002"); /* and then waits again */
+    elapsed = 1900;
+    takes(queue, "late-0000000000001");
+    put(queue, "admin-0000000000001", 4, 51, 0);
+    elapsed = 2200;
+    takes(queue, "admin-0000000000001"); /* nobody goes before an administrator's */
+    takes(queue, "low-0000000000002");
+    takes(queue, "high-0000000000003");
+    queue_free(queue);
+    clock_replace(NULL, NULL);
+}
+
+static void what_is_given_back_has_waited_all_along(void **state)
+{
+    struct queue_job first;
+    (void)state;
+    clock_replace(NULL, tell_elapsed);
+    elapsed = 1000;
+    struct queue *queue = queue_new();
+    queue_set_patience(queue, 600, 50);
+    put(queue, "low-0000000000001", 1, 0, 0);
+    elapsed = 1100;
+    assert_true(queue_take(queue, &first));
+    queue_return(queue, &first);
+    put(queue, "high-0000000000001", 2, 50, 0);
+    put(queue, "high-0000000000002", 2, 50, 0);
+    elapsed = 1600;
+    assert_true(queue_take(queue, &first));
+    assert_string_equal(first.id, "low-0000000000001");
+    assert_false(queue_passes(queue, &first)); /* it is first, until it starts */
+    put(queue, "low-0000000000002", 1, 0, 0);
+    elapsed = 2300;
+    assert_false(queue_passes(queue, &first));
+    queue_end_waiting(queue, 1);
+    takes(queue, "high-0000000000001");
+    put(queue, "admin-0000000000001", 3, 51, 0);
+    assert_true(queue_passes(queue, &first));
+    queue_free(queue);
+    clock_replace(NULL, NULL);
+}
+
+static void an_owner_rests_until_all_are_woken(void **state)
+{
+    struct queue_job job;
+    char id[ID_SIZE];
+    (void)state;
+    struct queue *queue = queue_new();
+    put(queue, "a-0000000000001", 1, 10, 0);
+    put(queue, "a-0000000000002", 1, 10, 0);
+    put(queue, "b-0000000000003", 2, 0, 0);
+    assert_true(queue_take(queue, &job));
+    queue_rest(queue, &job);
+    put(queue, "a-0000000000004", 1, 100, 0);
+    assert_int_equal(queue_count(queue), 4);
+    takes(queue, "b-0000000000003");
+    assert_false(take(queue, id));
+    assert_null(queue_first(queue));
+    assert_false(queue_passes(queue, &job));
+    assert_int_equal(queue_count(queue), 3);
+    queue_wake(queue);
+    takes(queue, "a-0000000000004");
+    takes(queue, "a-0000000000001");
+    takes(queue, "a-0000000000002");
+    queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +319,9 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_somebody_elses_backlog),
         cmocka_unit_test(turns_are_fair_whatever_the_order),
         cmocka_unit_test(what_is_given_back_keeps_its_turn),
+        cmocka_unit_test(who_has_waited_goes_before_users_priorities),
+        cmocka_unit_test(what_is_given_back_has_waited_all_along),
+        cmocka_unit_test(an_owner_rests_until_all_are_woken),
         cmocka_unit_test(behaves_like_a_sorted_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,7 @@ struct simulated {
 
 static struct {
     bool queue;          /* it is a cluster: */
+    bool planned;        /* somebody has a deadline, so jobs go by plan */
     bool flood_is_stuck; /* where what FLOOD has dropped never starts */
     int flood_priority;
     struct simulated jobs[MOST_JOBS];
@@ -149,6 +150,9 @@ static void drop(int user)
                                 .attempt = 1,
                                 .cpus = job->cpus * 1000,
                                 .memory = 1,
+                                .deadline = world.planned && user == SELDOM ? now + 86400000 : 0,
+                                .deadline_mode =
+                                    world.planned && user == SELDOM ? TEXT("count") : TEXT(""),
                                 .priority = user == FLOOD ? world.flood_priority : 0,
                                 .template_path = TEXT("local/any/single.yaml"),
                                 .commit = TEXT("c0ffee"),
@@ -296,6 +300,17 @@ static void beside_jobs_that_never_start(void **state)
     assert_true(world.longest[SELDOM] <= 5 * LASTS);
 }
 
+/* At equal priority; limits.turn does not hold where a plan is made. */
+static void by_plan_on_a_machine(void **state)
+{
+    (void)state;
+    world.planned = true;
+    simulate_hour("sync: none\n");
+    for (int user = FLOOD; user <= LARGE; user++)
+        assert_true(world.starts[user] >= 15);
+    assert_int_equal(world.starts[SELDOM], 6);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
 
 int main(void)
@@ -306,6 +321,7 @@ int main(void)
         TEST(below_the_highest_priority_on_a_machine),
         TEST(below_the_highest_priority_on_a_cluster),
         TEST(an_administrators_priority_goes_first),
+        TEST(by_plan_on_a_machine),
         TEST(beside_jobs_that_never_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

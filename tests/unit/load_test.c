@@ -162,13 +162,15 @@ static void what_is_found_counts_for_its_owner(void **state)
     struct error error;
     struct job_record record = {.id = text_of(one), .owner = TEXT("ann"), .uid = 1, .attempt = 1};
     int job = job_create(&fixture->spool, one, &error);
-    assert_int_equal(spool_file_create(job, "manifest.yaml", TEXT("123"), 0644, &error), 0);
+    assert_int_equal(spool_file_create(job, "manifest.yaml", TEXT("123456789012345678901234567890"),
+                                       0644, &error),
+                     0);
     assert_int_equal(record_create(job, &record, &error), 0);
     close(job);
     assert_int_equal(job_publish(&fixture->spool, one, STATE_SUBMITTED, &error), 0);
-    fixture->executor.live_max = 10;
+    fixture->executor.live_max = 100;
     assert_int_equal(load_refresh(fixture->load, NULL), 0);
-    assert_int_equal(take_all(fixture, 1), 5);
+    assert_int_equal(take_all(fixture, 1), 50);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

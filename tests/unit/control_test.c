@@ -1,0 +1,126 @@
+/* tests/unit/control_test.c - who may ask for what: every request by everybody */
+#include "base/file.h"
+#include "tests/unit/stage_fixture.h"
+
+#include "stages/shared/control.h"
+
+#define ID "one-0000000000001"
+
+static const int64_t noon = 1767268800000; /* 2026-01-01 */
+
+/* Users that every Debian has.  The spool is root's, or the test's own user's. */
+enum { OWNER = 1, ADMINISTRATOR = 2, STRANGER = 3 };
+static const char administrator[] = "administrators: [bin]\n";
+
+static struct stage asked;
+
+static int open_all(void **state)
+{
+    (void)state;
+    open_spool(&resubmit_stage, NULL, noon);
+    write_settings(administrator);
+    memset(&asked, 0, sizeof(asked));
+    assert_int_equal(spool_open(&asked.spool, path, &error), 0);
+    assert_int_equal(settings_read(&asked.settings, &asked.spool, &error), 0);
+    const struct job_record record = {
+        .id = TEXT(ID),
+        .owner = TEXT("daemon"),
+        .uid = OWNER,
+        .accepted = now,
+        .attempt = 1,
+        .failed = true,
+        .request_file = TEXT("request.yaml"),
+        .failure = {.reason = TEXT("Exited"),
+                    .class = TEXT("unknown"),
+                    .when = RETRY_AT,
+                    .next = noon + 60000,
+                    .failed = noon,
+                    .exit_code = 1},
+    };
+    put_job(STATE_FAILED, &record, "2026-01-01T12:00:00.000Z accepted\n", NULL);
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    settings_free(&asked.settings);
+    spool_close(&asked.spool);
+    return close_spool(state);
+}
+
+static int ask(enum control_verb verb, uid_t uid)
+{
+    const struct control control = {.verb = verb, .id = TEXT(ID)};
+    return control_apply(&asked, &control, uid, now, &error);
+}
+
+static bool is_asked(enum control_verb verb)
+{
+    struct control_request request;
+    int job = open_job(ID, STATE_FAILED);
+    int pending = control_file_pending(job, verb, &request);
+    close(job);
+    return pending > 0;
+}
+
+static void strangers_are_refused_each_request(void **state)
+{
+    (void)state;
+    for (int verb = CONTROL_NONE + 1; verb < CONTROL_VERBS; verb++) {
+        char wanted[128];
+        snprintf(wanted, sizeof(wanted), ID " belongs to daemon; sys may not %s it",
+                 request_control_name((enum control_verb)verb));
+        assert_int_equal(ask((enum control_verb)verb, STRANGER), 1);
+        assert_string_equal(error.text, wanted);
+        assert_false(is_asked((enum control_verb)verb));
+    }
+}
+
+static void owners_and_administrators_are_granted_each(void **state)
+{
+    (void)state;
+    static const uid_t users[] = {OWNER, ADMINISTRATOR, 0};
+    static const enum control_verb verbs[] = {CONTROL_HOLD, CONTROL_RELEASE, CONTROL_RETRY,
+                                              CONTROL_KILL};
+    for (size_t i = 0; i < ARRAY_COUNT(users); i++)
+        for (size_t k = 0; k < ARRAY_COUNT(verbs); k++) {
+            assert_int_equal(ask(verbs[k], users[i]), 0);
+            assert_true(is_asked(verbs[k]));
+            int job = open_job(ID, STATE_FAILED);
+            assert_int_equal(
+                control_file_clear(job, verbs[k] == CONTROL_HOLD ? CONTROL_NONE : verbs[k], &error),
+                0);
+            close(job);
+        }
+}
+
+/* Whichever administrator it is: root, or one of the settings. */
+static void an_administrators_hold_is_not_the_owners(void **state)
+{
+    (void)state;
+    static const uid_t holders[] = {ADMINISTRATOR, 0}, releasers[] = {0, ADMINISTRATOR};
+    for (size_t i = 0; i < ARRAY_COUNT(holders); i++) {
+        assert_int_equal(ask(CONTROL_HOLD, holders[i]), 0);
+        assert_int_equal(ask(CONTROL_HOLD, OWNER), 0); /* it is held already */
+        assert_int_equal(ask(CONTROL_RELEASE, OWNER), 1);
+        assert_non_null(strstr(error.text, "only an administrator may release it"));
+        assert_true(is_asked(CONTROL_HOLD));
+        assert_int_equal(ask(CONTROL_RELEASE, releasers[i]), 0);
+        assert_false(is_asked(CONTROL_HOLD));
+    }
+    assert_int_equal(ask(CONTROL_HOLD, OWNER), 0);
+    assert_int_equal(ask(CONTROL_RELEASE, OWNER), 0);
+    assert_false(is_asked(CONTROL_HOLD));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(strangers_are_refused_each_request),
+        TEST(owners_and_administrators_are_granted_each),
+        TEST(an_administrators_hold_is_not_the_owners),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

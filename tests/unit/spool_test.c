@@ -117,6 +117,96 @@ static void a_lost_reply_is_looked_into(void **state)
     assert_int_equal(job_move(&fixture->spool, &place, STATE_RENDERED, 0, &error), -1);
     assert_int_equal(place.state, STATE_FAILED);
     assert_non_null(strstr(error.text, "Input/output error"));
+    /* Nor is it one when something else has the new name. */
+    sys = fixture->real;
+    make_job(&fixture->spool, id_one, STATE_RENDERED);
+    sys.renameat = failing_renameat;
+    assert_int_equal(job_move(&fixture->spool, &place, STATE_RENDERED, 0, &error), -1);
+    assert_int_equal(place.state, STATE_FAILED);
+}
+
+/* ---- what is on the disk, and when ---- */
+
+static struct {
+    ino_t inodes[32]; /* that were synced, in their order; 0: a rename */
+    int count;
+} noted;
+
+static int noting_fsync(int file)
+{
+    struct stat status;
+    assert_int_equal(fstat(file, &status), 0);
+    noted.inodes[noted.count++ % 32] = status.st_ino;
+    return 0;
+}
+
+static int noting_renameat(int from, const char *old_name, int to, const char *new_name)
+{
+    noted.inodes[noted.count++ % 32] = 0;
+    return renameat(from, old_name, to, new_name);
+}
+
+static ino_t inode_of(int directory, const char *name)
+{
+    struct stat status;
+    assert_int_equal(fstatat(directory, name, &status, 0), 0);
+    return status.st_ino;
+}
+
+static void note_calls(void)
+{
+    noted.count = 0;
+    sys.fsync = noting_fsync;
+    sys.renameat = noting_renameat;
+}
+
+/* A new day is durable before a job is moved into it, and the job's name in it once that is asked for. */
+static void a_day_of_done_is_durable(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job_place place = {.state = STATE_SUBMITTED};
+    struct error error;
+    int done = fixture->spool.states[STATE_DONE];
+    memcpy(place.id, id_one, sizeof(id_one));
+    make_job(&fixture->spool, id_one, STATE_SUBMITTED);
+    note_calls();
+    assert_int_equal(job_move(&fixture->spool, &place, STATE_DONE, 1800000000000, &error), 0);
+    assert_int_equal(noted.count, 2);
+    assert_int_equal(noted.inodes[0], inode_of(done, "."));
+    assert_int_equal(noted.inodes[1], 0);
+    assert_int_equal(job_sync_place(&fixture->spool, &place, &error), 0);
+    assert_int_equal(noted.count, 3);
+    assert_int_equal(noted.inodes[2], inode_of(done, "2027-01-15"));
+}
+
+/* A crash leaves the old file, or the new one: never a name without its bytes. */
+static void what_replaces_a_file_is_durable_before(void **state)
+{
+    struct fixture *fixture = *state;
+    struct error error;
+    int root = fixture->spool.root;
+    note_calls();
+    assert_int_equal(spool_file_replace(root, "x", TEXT("1"), 0644, &error), 0);
+    assert_int_equal(noted.count, 2);
+    assert_int_equal(noted.inodes[0], inode_of(root, "x"));
+    assert_int_equal(spool_file_replace_private(root, "x", TEXT("2"), (gid_t)-1, &error), 0);
+    assert_int_equal(noted.count, 4);
+    assert_int_equal(noted.inodes[2], inode_of(root, "x"));
+}
+
+/* What may have a user's secrets in it. */
+static void private_files_are_not_everybodys(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat status;
+    struct error error;
+    int root = fixture->spool.root;
+    assert_int_equal(spool_file_create_private(root, "a", TEXT("1"), (gid_t)-1, &error), 0);
+    assert_int_equal(spool_file_replace_private(root, "b", TEXT("1"), (gid_t)-1, &error), 0);
+    for (const char *name = "ab"; *name; name++) {
+        assert_int_equal(fstatat(root, (char[]){*name, '\0'}, &status, 0), 0);
+        assert_int_equal(status.st_mode & 07777, 0640);
+    }
 }
 
 static void removing_takes_the_whole_tree(void **state)
@@ -181,6 +271,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(incoming_is_a_drop_directory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(jobs_move_and_are_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_reply_is_looked_into, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_day_of_done_is_durable, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_replaces_a_file_is_durable_before, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(private_files_are_not_everybodys, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removing_takes_the_whole_tree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(settings_have_defaults_and_limits, set_up, tear_down),
     };

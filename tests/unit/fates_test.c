@@ -53,6 +53,7 @@ enum kind { KIND_PLAIN, KIND_UNITS, KIND_UNITS_FILE, KIND_SIZED, KIND_ARRAY, KIN
 static struct {
     enum job_phase phase;
     bool away, unstarted, cancelled, no_tasks;
+    int syncs, synced; /* how many there were; and when a job was forgotten last */
     const char *prints;
 } fake;
 
@@ -120,6 +121,19 @@ static void fake_call(struct executor *executor, struct job_call **batch, size_t
         batch[i]->result = 0;
 }
 
+static void fake_remove(struct executor *executor, struct job_call **batch, size_t count)
+{
+    fake.synced = fake.syncs;
+    fake_call(executor, batch, count);
+}
+
+static int count_syncs(int file)
+{
+    (void)file;
+    fake.syncs++;
+    return 0;
+}
+
 static void fake_output(struct executor *executor, struct job_call **batch, size_t count)
 {
     (void)executor;
@@ -145,7 +159,7 @@ static const struct executor_operations operations = {.name = "fake",
                                                       .signal = fake_call,
                                                       .cancel = fake_cancel,
                                                       .output = fake_output,
-                                                      .remove = fake_call,
+                                                      .remove = fake_remove,
                                                       .close = fake_close};
 
 /* ---- a job, how far it got ---- */
@@ -406,6 +420,66 @@ static void an_array(void **state)
     each_pair(KIND_ARRAY);
 }
 
+/* A service, which is run again whenever it ends. */
+static const char *put_service(void)
+{
+    static const char id[] = "service-0000000000001";
+    const struct job_record record = {.id = text_of(id),
+                                      .owner = TEXT("ann"),
+                                      .uid = 1000,
+                                      .gid = (gid_t)-1,
+                                      .accepted = now,
+                                      .request_file = TEXT("request.yaml"),
+                                      .cpus = 1000,
+                                      .retries = RETRIES_ALWAYS,
+                                      .failure.exit_code = -1,
+                                      .attempt = 1};
+    put_job(STATE_SUBMITTED, &record,
+            "2026-01-01T12:00:00.000Z accepted file=x owner=ann uid=1000\n"
+            "2026-01-01T12:00:00.000Z intent attempt=1\n"
+            "2026-01-01T12:00:00.000Z submitted attempt=1\n",
+            NULL);
+    return id;
+}
+
+static void a_service_that_ends_is_run_again(void **state)
+{
+    (void)state;
+    char last[512];
+    const char *id = put_service();
+    come_so_far(id, FAR_STARTED);
+    fake.phase = PHASE_SUCCEEDED;
+    run_round_after(1000);
+    assert_int_equal(find_events(id, STATE_FAILED, "failed", last), 1);
+    assert_non_null(strstr(last, "reason=Completed"));
+}
+
+/* It saves what it has, and ends well. */
+static void a_service_that_is_killed_is_done(void **state)
+{
+    (void)state;
+    const char *id = put_service();
+    come_so_far(id, FAR_STARTED);
+    kill_it(id);
+    fake.phase = PHASE_SUCCEEDED;
+    run_round_after(1000);
+    assert_true(in_state(id, STATE_DONE));
+}
+
+/* How it ended is on the disk before the executor forgets it. */
+static void an_end_is_durable_before_it_is_forgotten(void **state)
+{
+    (void)state;
+    write_settings("executor: local\nkill_grace: 1s\n");
+    const char *id = put(KIND_PLAIN, FAR_STARTED);
+    come_so_far(id, FAR_STARTED);
+    sys.syncfs = count_syncs;
+    fake.phase = PHASE_SUCCEEDED;
+    run_round_after(1000);
+    assert_true(in_state(id, STATE_DONE));
+    assert_int_equal(fake.synced, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_spool)
 
 int main(void)
@@ -416,6 +490,9 @@ int main(void)
         TEST(one_that_writes_units),
         TEST(one_with_sizes),
         TEST(an_array),
+        TEST(a_service_that_ends_is_run_again),
+        TEST(a_service_that_is_killed_is_done),
+        TEST(an_end_is_durable_before_it_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,9 +132,30 @@ static void what_may_pass_is_retried_later(void **state)
     assert_non_null(strstr(diagnosis.next, "\nIf it goes on: ask an administrator."));
 }
 
+/* As often as the job file says, and not once more. */
+static void a_job_has_as_many_retries_as_it_asks_for(void **state)
+{
+    (void)state;
+    struct settings settings = {.retry_first = 30000, .retry_longest = 1800000};
+    const struct circumstances circumstances = {
+        .settings = &settings, .id = "a-1m7y5dm13etbd", .now = 1767225600000};
+    const struct job_poll poll = {.phase = PHASE_FAILED, .exit_code = 7, .reason = "Exited"};
+    const struct output_end printed = {"main-0", {"", 0}};
+    for (int retries = 0; retries <= 2; retries++) {
+        struct job_record record = {.id = TEXT("a-1m7y5dm13etbd"), .retries = retries};
+        for (int i = 0; i <= retries; i++) {
+            struct diagnosis diagnosis;
+            diagnosis_ended(&diagnosis, &circumstances, &record, &poll, NULL, &printed);
+            assert_int_equal(diagnosis.failure.when, i < retries ? RETRY_AT : RETRY_NEVER);
+        }
+        assert_int_equal(record.retried, retries);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_has_as_many_retries_as_it_asks_for),
         cmocka_unit_test(a_file_is_named_as_its_owner_knows_it),
         cmocka_unit_test(what_to_type_has_the_id),
         cmocka_unit_test(a_path_that_a_start_script_refuses_is_told_first),

@@ -54,6 +54,8 @@ static bool serve(struct server *server, int file, const char *request)
         rest(1500);
     else if (strstr(request, "/cut "))
         answer(file, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+    else if (strstr(request, "/headless "))
+        answer(file, "HTTP/1.1 409 Conflict\r\nContent-Type: text/plain\r\n");
     else if (strstr(request, "/garbage "))
         answer(file, "what do you mean?\n");
     else if (strstr(request, "/huge "))
@@ -279,11 +281,8 @@ static void what_goes_wrong_is_told_apart(void **state)
     static const struct {
         const char *path, *words;
     } cases[] = {
-        {"/silent", "timed out"},
-        {"/cut", "/cut: "},
-        {"/drip", "timed out"},
-        {"/garbage", "/garbage"},
-        {"/huge", "longer than 2000 bytes"},
+        {"/silent", "timed out"},   {"/cut", "/cut: "},       {"/headless", "no headers"},
+        {"/drip", "timed out"},     {"/garbage", "/garbage"}, {"/huge", "longer than 2000 bytes"},
         {"/nothing", "mpty reply"},
     };
     struct server *server = start_server();

@@ -83,9 +83,27 @@ static void what_a_log_had_before_it_was_begun_again_counts(void **state)
     is_said_by("w-1", "\nb\n", 3);
 }
 
+/* Only root may give it; others have the groups that they have. */
+static void output_is_of_the_owners_group(void **state)
+{
+    (void)state;
+    enum { GROUP = 12345 };
+    struct error error;
+    struct stat status;
+    int output = output_open(job, GROUP, &error);
+    assert_true(output >= 0);
+    assert_int_equal(fstat(output, &status), 0);
+    assert_int_equal(status.st_gid, geteuid() == 0 ? GROUP : getegid());
+    close(output);
+    output = output_open(job, (gid_t)-1, &error);
+    assert_true(output >= 0);
+    close(output);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(output_is_of_the_owners_group),
         cmocka_unit_test(of_several_one_that_printed_is_quoted),
         cmocka_unit_test(what_a_log_had_before_it_was_begun_again_counts),
     };

@@ -2,8 +2,6 @@
  *
  * One spool with a job for each way to fail for which a change may matter, through the real resubmit
  * stage; counted are those that go back to rendered/.
- *
- * Seen to fail with: tests/mutants/{change-wait,due,growth,renew}-*.patch.
  */
 #include "base/file.h"
 #include "tests/unit/scratch_repository.h"
@@ -222,6 +220,22 @@ static void nothing_revives_for_a_comment(void **state)
     expect_revived("");
 }
 
+/* What has failed is rendered again with them, once: the record says with which it was. */
+static void other_settings_are_tried(void **state)
+{
+    (void)state;
+    static const char other[] = "executor: local\nretry_interval: 1s\nbatch: 7\n";
+    char digest[SHA256_HEX_SIZE];
+    struct job_record record;
+    reopen_with(other);
+    expect_revived("");
+    int job = open_job("no-template-1m80ns077fb08", STATE_FAILED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    close(job);
+    sha256_hex(text_of(other), digest);
+    assert_true(text_is(record.failure.settings, digest));
+}
+
 static void nothing_revives_for_another_template(void **state)
 {
     (void)state;
@@ -437,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nothing_revives_for_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_revives_for_a_comment, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_settings_are_tried, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_revives_for_another_template, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_its_template_can_mend_revives, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_template_that_is_there_now_revives, set_up, tear_down),

@@ -3,10 +3,6 @@
  *
  * A table of system calls plays such a client: between two openings of a directory, a name in it is
  * what it was when it was looked up first, or not there if it was not.
- *
- * Seen to fail with: file_rename() without directory_refresh(), or believing the error; find_whole() without
- * it; tests/mutants/lease-*.patch; file_read_at() trying once; lease_take() taking a lease that it cannot
- * read for none, and counting from 1 without a lease; lease_renew() without fsync(), or failing at once.
  */
 #include "base/file.h"
 #include "spool/file.h"

@@ -1,7 +1,4 @@
-/* what the task which decided a failure has printed
- *
- * Seen to fail with: output_of_failure() taking the first task, whatever it printed.
- */
+/* what the task which decided a failure has printed */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

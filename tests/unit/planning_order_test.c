@@ -1,9 +1,4 @@
-/* tests/unit/planning_order_test.c - which jobs are handed over next while some have deadlines
- *
- * Seen to fail, each in the test that is about it: the order of deadlines turned round; jobs handed
- * over without room in processors, or in memory; what runs, or waits at the scheduler, not counted;
- * jobs that never fit held back; owners without turns.
- */
+/* tests/unit/planning_order_test.c - which jobs are handed over next while some have deadlines */
 #include "tests/unit/planning_fixture.h"
 
 static void without_deadlines_all_is_as_it_was(void **state)

@@ -1,7 +1,4 @@
-/* tests/unit/request_after_test.c - dependencies: after, and hold
- *
- * Seen to fail with: tests/mutants/after-*.patch; a prefix that is no condition taken for a job.
- */
+/* tests/unit/request_after_test.c - dependencies: after, and hold */
 #include "tests/unit/request_support.h"
 
 #include "request/after.h"

@@ -1,8 +1,4 @@
-/* tests/unit/request_array_test.c - sweeps and elastic jobs: array and size
- *
- * Seen to fail with: tests/mutants/ranges-keep-their-order.patch and array-sets-no-count.patch; `stride` set
- * after the product; the step not looked at; with small_number() taking more than ARRAY_MOST.
- */
+/* tests/unit/request_array_test.c - sweeps and elastic jobs: array and size */
 #include "tests/unit/request_support.h"
 
 #include "base/ranges.h"

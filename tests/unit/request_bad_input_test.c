@@ -4,9 +4,6 @@
  * them, so that none is forgotten: a wrong type, an unknown key, a missing field, a role twice,
  * ports and names that cannot be, numbers below the least, what looks like a comment inside a text,
  * 500 tasks, and 1 MiB.
- *
- * Seen to fail: with memoryMB's least value at 0, with comments looked for inside strings, with
- * taskNumber's most at 499, and with a byte more than 1 MiB let through.
  */
 #include "request/dialects/dialects.h"
 #include "tests/unit/unit_arena.h"

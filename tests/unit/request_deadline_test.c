@@ -1,10 +1,4 @@
-/* request_deadline_test.c - deadlines, units, sizes and checkpoints of a job file, good and bad
- *
- * Seen to fail with: tests/mutants/deadline-may-be-now.patch and units-file-beside-the-output.patch; in
- * request/deadline.c, the zone's offset not taken, `weight` without `deadline` let pass; in request/units.c,
- * the total not missed; in request/size.c, the first size not clamped, processors taken for GPUs, and no way
- * to resize let pass; in request/complete.c, the smallest size not looked at.
- */
+/* request_deadline_test.c - deadlines, units, sizes and checkpoints of a job file, good and bad */
 #include "tests/unit/request_support.h"
 
 #include "base/clock.h"

@@ -1,8 +1,4 @@
-/* request_dialects_test.c - which dialect is recognised, batch scripts, JSON, and control files
- *
- * Seen to fail: with directives read after the leading comments, with columns of values
- * counted from the key, and with a job's own `hold` taken for a control file.
- */
+/* request_dialects_test.c - which dialect is recognised, batch scripts, JSON, and control files */
 #include "request/control.h"
 #include "tests/unit/unit_arena.h"
 

@@ -1,8 +1,4 @@
-/* request_dlworkspace_test.c - what DLWorkspace's PostJob takes, as a job file
- *
- * Seen to fail: with a path that starts with a backslash let pass, with a registry's password quoted
- * in the sentence about it, and with roles that are null.
- */
+/* request_dlworkspace_test.c - what DLWorkspace's PostJob takes, as a job file */
 #include "tests/unit/request_support.h"
 
 #define JOB                                                                                        \

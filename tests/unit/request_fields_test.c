@@ -1,8 +1,4 @@
-/* request_fields_test.c - every field of a job file, good and bad, and the rules between fields
- *
- * Seen to fail: with the upper limit of retries off by one, with `..` allowed in paths, with the
- * later fields let through, and with the sum of the tasks not checked.
- */
+/* request_fields_test.c - every field of a job file, good and bad, and the rules between fields */
 #include "base/utf8.h"
 #include "tests/unit/unit_arena.h"
 

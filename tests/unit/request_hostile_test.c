@@ -2,9 +2,6 @@
  *
  * What a reader accepts of these is also looked at: every promise of request/description.h must
  * hold for it.  The mutations are the same in every run.
- *
- * Seen to fail: with directives of a script that cannot be read left uncounted (under sanitizers),
- * and with NUL bytes let through in environment values.
  */
 #include <setjmp.h>
 #include <stdarg.h>

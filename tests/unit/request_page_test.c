@@ -3,8 +3,6 @@
  * Every fenced block that is marked yaml, json or sh is read as a file of that kind; bash marks
  * commands to type.  The page is looked for below the current directory and those above it; where it
  * is missing, the test skips.
- *
- * Seen to fail: with `memory: 32Gi` in the page changed to `memory: 32g`.
  */
 #include <setjmp.h>
 #include <stdarg.h>

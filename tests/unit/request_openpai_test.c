@@ -1,9 +1,4 @@
-/* request_openpai_test.c - job files of OpenPAI's version 1, and of SCM
- *
- * Seen to fail: with numbers in quotes refused, with a second role of one name let through, with
- * comments looked for inside strings, with null taken for "not given", and with role labels that
- * were not told apart.
- */
+/* request_openpai_test.c - job files of OpenPAI's version 1, and of SCM */
 #include "tests/unit/unit_arena.h"
 
 #include <dirent.h>

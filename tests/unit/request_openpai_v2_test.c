@@ -1,10 +1,4 @@
-/* request_openpai_v2_test.c - OpenPAI job files of protocol version 2
- *
- * Seen to fail: with an unknown parameter rendered as nothing, with a password quoted in the
- * sentence about it, with null taken for "not given", without the bound on what tags put in, with
- * aliases that are not counted, with merged fields that go over written ones, and with an alias of
- * a secret let through.
- */
+/* request_openpai_v2_test.c - OpenPAI job files of protocol version 2 */
 #include "request/dialects/dialects.h"
 #include "tests/unit/request_support.h"
 

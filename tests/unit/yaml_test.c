@@ -1,8 +1,4 @@
-/* yaml_test.c - base/yaml.c: what is read, what is refused and where, and that writing reads back
- *
- * Seen to fail: with the plain-scalar rule for leading zeros left out, with the %TAG guard left
- * out, with keys written plain, and with aliases that count as one value or level.
- */
+/* yaml_test.c - base/yaml.c: what is read, what is refused and where, and that writing reads back */
 #include "tests/unit/unit_arena.h"
 
 #include <math.h>

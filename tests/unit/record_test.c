@@ -1,8 +1,4 @@
-/* job.yaml: what is written reads back; damage is told, never a crash
- *
- * Seen to fail with: tests/mutants/record-*.patch; in field_value() of spool/record_fields.c, amounts of
- * 0 written.
- */
+/* job.yaml: what is written reads back; damage is told, never a crash */
 #include "base/file.h"
 #include "spool/file.h"
 #include "tests/unit/unit.h"

@@ -182,7 +182,6 @@ static enum access_outcome look_for_entry(struct arena *arena, const char *path,
     return check->outcome;
 }
 
-/* Seen to fail: with look_at_entry() always true. */
 static void what_is_started_is_looked_at(void **state)
 {
     (void)state;

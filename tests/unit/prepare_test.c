@@ -1,8 +1,4 @@
-/* what the record of a job says of its request: deadline, sizes, resources, and what there is to do
- *
- * Seen to fail with: in stages/prepare/prepare.c, the record's size not taken, or not bounded, in
- * take_size(); the resources counted before it; lengths left out in add_words().
- */
+/* what the record of a job says of its request: deadline, sizes, resources, and what there is to do */
 #include "tests/unit/unit_arena.h"
 
 #include "stages/prepare/prepare.h"

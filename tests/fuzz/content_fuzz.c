@@ -2,9 +2,6 @@
  *
  * The promise: of a file whose content counts as complete, no beginning does; and a bracketed file
  * counts as complete only when it can be read as JSON.
- *
- * Seen to fail with: `...` believed without the line's end after it; brackets that close
- * believed without asking whether they are JSON.
  */
 #include "base/file_kind.h"
 #include "tests/fuzz/fuzz.h"

@@ -2,8 +2,6 @@
  *
  * Whatever stands in a log, reading comes to its end; and whatever text is added to a line, the
  * line stays one line of one event that gives the text back.
- *
- * Seen to fail with: tests/mutants/eventlog-*.patch.
  */
 #include "base/utf8.h"
 #include "spool/eventlog.h"

@@ -3,8 +3,6 @@
  * The text is evaluated as `$eval`, as a string with `${...}` in it, and as a condition, in a
  * context that has a value of every kind.  Bytes that are not UTF-8 do not get this far in
  * templates that were files; here they do.
- *
- * Seen to fail with: slices of texts cut between bytes, not characters.
  */
 #include "base/utf8.h"
 #include "renderer/functions.h"

@@ -2,8 +2,6 @@
  *
  * What is accepted are rows of words; each row is found by what stands in it, or an earlier one is.
  * The report finds a fault exactly when reading does.
- *
- * Seen to fail with: tests/mutants/images-take-options.patch; a version that was not asked for fitting no row.
  */
 #include "base/utf8.h"
 #include "renderer/images.h"

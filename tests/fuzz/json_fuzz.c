@@ -1,7 +1,4 @@
-/* tests/fuzz/json_fuzz.c - base/json.h: any bytes as JSON; what is read is a tree that reads back
- *
- * Seen to fail with: tests/mutants/json-*.patch; skip_string() that stops at an escaped quote.
- */
+/* tests/fuzz/json_fuzz.c - base/json.h: any bytes as JSON; what is read is a tree that reads back */
 #include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
 

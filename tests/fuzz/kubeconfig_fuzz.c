@@ -3,8 +3,6 @@
  *
  * The input's parts, with a line of `---` between them, are the kubeconfig and the plugin's output.
  * What is accepted can go into URLs, headers, file names and environments as it is.
- *
- * Seen to fail with: control characters let through in tokens; a plugin's token not looked at.
  */
 #include "base/utf8.h"
 #include "executors/kubernetes/plugin.h"

@@ -4,9 +4,6 @@
  * pod, event; with `deleted`, `listed`), or `list` and `listed-all`; the rest is the object.  Polls
  * of all tokens that labels may have named are sound after each, and what is kept fits paths, files'
  * names and lines of a log.
- *
- * Seen to fail with: control bytes left in messages; a role taken as it is; an Event without a
- * message (which this found).
  */
 #include "base/utf8.h"
 #include "executors/kubernetes/cache.h"

@@ -4,8 +4,6 @@
  * What is accepted is of the promised form; once stamped, its bodies are JSON, and read again as a
  * manifest's item nothing in them is wrong but what the stamp put there.  Nothing that is stamped
  * lets a pod be more than the user.
- *
- * Seen to fail with: tests/mutants/policy-takes-privileged-containers.patch.
  */
 #include "base/json.h"
 #include "executors/completion.h"

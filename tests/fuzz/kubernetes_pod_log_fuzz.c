@@ -2,8 +2,6 @@
  *
  * The input is a position file, a line of `---`, and an answer.  The position is read or not, and
  * written reads back.  Taken in two steps, cut anywhere, the answer gives what it gives at once.
- *
- * Seen to fail with: bytes after the anchor miscounted; a stamp that is cut taken for a line.
  */
 #include "executors/kubernetes/pod_log.h"
 #include "tests/fuzz/fuzz.h"

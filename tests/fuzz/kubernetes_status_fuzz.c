@@ -4,8 +4,6 @@
  * The first line is the method and the HTTP status ("POST 403"), the rest the body.  Whatever
  * comes: the outcome fits the status, there is a sentence fit to be read for all but success, and
  * nobody is put off for longer than is bearable.
- *
- * Seen to fail with: the server's words not quoted; retryAfterSeconds not bounded.
  */
 #include "executors/kubernetes/status.h"
 #include "tests/fuzz/fuzz.h"

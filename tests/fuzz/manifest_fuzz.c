@@ -1,8 +1,6 @@
 /* tests/fuzz/manifest_fuzz.c - executors/local/manifest.h: any bytes as manifest.yaml
  *
  * A manifest that is accepted keeps what the header promises.
- *
- * Seen to fail with: tests/mutants/local-manifest-takes-a-task-twice.patch.
  */
 #include "executors/executor.h"
 #include "executors/local/manifest.h"

@@ -2,8 +2,6 @@
  *
  * The first line is a value that was learnt, the rest is shown: the value does not come out in one piece,
  * and not much more comes out than went in.
- *
- * Seen to fail with: what stands before a secret not searched for values that were learnt.
  */
 #include "base/mask.h"
 #include "tests/fuzz/fuzz.h"

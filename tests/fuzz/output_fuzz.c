@@ -3,8 +3,6 @@
  *
  * Lines are taken one by one, so it makes no difference in how many pieces they come, and no more
  * comes out than went in.
- *
- * Seen to fail with: a line that has no end yet taken as whole.
  */
 #include "executors/local/conmon_log.h"
 #include "executors/local/kernel_log.h"

@@ -2,9 +2,6 @@
  *
  * The first line is the pattern, each other one a line that a job printed.  What is found is a
  * number, and what a line was made of by the pattern itself is found in it.
- *
- * Seen to fail with: digits without end read in take_digits() of job/pattern.c, so that a number
- * was infinite.
  */
 #include "job/pattern.h"
 #include "tests/fuzz/fuzz.h"

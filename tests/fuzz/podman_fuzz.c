@@ -5,9 +5,6 @@
  * connection; 1: sent, and no answer; 2: as 200).  When no part is left, there is no answer.  The
  * executor is asked what the stages ask it, each time with the answers from the first one on;
  * whatever they were, what it tells the stages is sound, and so is what it asks of podman.
- *
- * Seen to fail with: podman's words not quoted; the first of `Names` taken where there is
- * none; ids and names put into paths as they are.
  */
 #include "executors/executor.h"
 

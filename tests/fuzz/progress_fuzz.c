@@ -3,9 +3,6 @@
  * Any bytes as a progress file that a job wrote, as <id>/progress and as DIR/history/runs.  Numbers
  * that are found are finite and not negative; what was read is written and read back the same; and
  * what is predicted from it is a prediction.
- *
- * Seen to fail with: rates of -1 and 1e999 accepted; times accepted that overflow in a sum; a run that is
- * in the history twice counted twice; work left that is negative; any number of a user taken.
  */
 #include <stdlib.h>
 

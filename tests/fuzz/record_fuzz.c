@@ -2,9 +2,6 @@
  *
  * A record that is accepted is whole: what has to be there is, texts are texts; and written again
  * it reads back the same, so that a job can still be retried tomorrow.
- *
- * Seen to fail with: a time of 0 left out although it is needed; times of the year 10000
- * accepted; numbers taken for texts.
  */
 #include "spool/record.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,9 +1,6 @@
 /* tests/fuzz/request_dlworkspace_fuzz.c - request/: any bytes as a file of DLWorkspace's parameters
  *
  * A file that is accepted keeps what request/description.h promises.
- *
- * Seen to fail with: the tasks of all roles together not bounded (tests/unit/request_dlworkspace_test.c has the
- * patch).
  */
 #include "base/utf8.h"
 #include "request/dialects/dialects.h"

@@ -3,9 +3,6 @@
  * The first byte chooses the file's name: y .yaml, j .json, s .sh, n a name that has to be quoted;
  * any other one without an ending.  A description that is accepted keeps what
  * request/description.h promises.
- *
- * Seen to fail with: tests/mutants/request-bounds-no-tasks.patch; the size that a job begins with not
- * put between the least and the most in request/size.c.
  */
 #include "base/utf8.h"
 #include "job/pattern.h"

@@ -2,8 +2,6 @@
  *
  * A file that is accepted keeps what request/description.h promises, and masking it leaves nothing
  * secret.  A file without protocolVersion is given one, so that every input is of this dialect.
- *
- * Seen to fail with: a NUL byte let pass in a registry's password.
  */
 #include "base/utf8.h"
 #include "request/dialects/dialects.h"

@@ -2,9 +2,6 @@
  *
  * The input is a table, a line of `---`, and a log, of which the first line is the reason.  The
  * report finds a fault exactly when reading does; what a row says decides for what it names.
- *
- * Seen to fail with: repetitions not bounded; hints that are not UTF-8 accepted; expressions
- * never freed.
  */
 #include "base/utf8.h"
 #include "job/retry_table.h"

@@ -2,9 +2,6 @@
  * a job's name, an id
  *
  * What is read is in range and, written, reads back the same; what is quoted is fit for a terminal.
- *
- * Seen to fail with: tests/mutants/error-quotes-no-delete.patch and clock-writes-short-years.patch; sentences cut
- * within a character.
  */
 #include "base/clock.h"
 #include "base/duration.h"

@@ -2,8 +2,6 @@
  * executors/kubernetes/settings.h: any bytes as dlspool.yaml
  *
  * Settings that are accepted are within their limits, so that no later code need ask.
- *
- * Seen to fail with: user numbers not bounded; the upper limits of whole numbers not looked at.
  */
 #include "executors/kubernetes/settings.h"
 #include "executors/local/settings.h"

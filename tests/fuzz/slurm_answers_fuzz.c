@@ -7,8 +7,6 @@
  * (the first tells of versions); whatever they were, what it tells the stages is sound, and so is what it asks of slurmrestd.
  * Beside that, the first part is read as a token, a list of jobs, a file's name, and a list of
  * elements.
- *
- * Seen to fail with: Slurm's words, its reasons and nodes' names not quoted.
  */
 #include "executors/executor.h"
 

@@ -3,8 +3,6 @@
  * The input is a template, a line of `---`, and a context, both YAML.  `$include: self` includes
  * the template itself, so that endless inclusion is tried too.  Rendering ends within its limits in
  * a tree that can be written and read back, or in a sentence; and a second time in the same.
- *
- * Seen to fail with: tests/mutants/interpreter-grants-everything.patch; functions left in a result.
  */
 #include "renderer/functions.h"
 #include "renderer/jsone/template.h"

@@ -1,7 +1,4 @@
-/* array_test.c - arrays that grow (base/text.h, base/arena.h): elements stay, space is doubled
- *
- * Seen to fail with: tests/mutants/array-grows-without-elements.patch.
- */
+/* array_test.c - arrays that grow (base/text.h, base/arena.h): elements stay, space is doubled */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,4 @@
-/* budget_test.c - stages/planning/budget.c: a day of the pool, less what an owner's deadlines have held
- *
- * Seen to fail with: tests/mutants/budget-*.patch.
- */
+/* budget_test.c - stages/planning/budget.c: a day of the pool, less what an owner's deadlines have held */
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* changes_test.c - stages/preview/changes.c: the fields in which two trees differ, and how they are called
- *
- * Seen to fail with: tests/mutants/changes-*.patch.
- */
+/* changes_test.c - stages/preview/changes.c: the fields in which two trees differ, and how they are called */
 #include "stages/preview/changes.h"
 
 #include "base/yaml.h"

@@ -1,7 +1,4 @@
-/* tests/unit/check_test.c - what is wrong with a commit is found, all of it, with file and line
- *
- * Seen to fail with: tests/mutants/check-warns-as-a-problem.patch.
- */
+/* tests/unit/check_test.c - what is wrong with a commit is found, all of it, with file and line */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

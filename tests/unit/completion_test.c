@@ -84,7 +84,6 @@ static void tasks_may_come_in_any_order(void **state)
             4);
 }
 
-/* Seen to fail with: tests/mutants/completion-*.patch. */
 static void tasks_may_be_judged_each_by_itself(void **state)
 {
     (void)state;

@@ -2,8 +2,6 @@
  *
  * Every file of the corpora that is a job of another system is converted, and what comes out is a
  * job file that, converted again, stays as it is.
- *
- * Seen to fail with: tests/mutants/convert-keeps-names.patch.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,4 @@
-/* csv_test.c - simulation/csv.c and simulation/trace.c: traces and profiles, good and bad
- *
- * Seen to fail with: tests/mutants/{csv-*,trace-keeps-no-order-by-id}.patch.
- */
+/* csv_test.c - simulation/csv.c and simulation/trace.c: traces and profiles, good and bad */
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 /* tests/unit/cycles_test.c - jobs that would wait for each other in a cycle
  *
  * The answer is compared with one that is found the slow way, for many random graphs.
- *
- * Seen to fail with: tests/mutants/cycles-{await,count,follow}-*.patch.
  */
 #include "tests/unit/unit.h"
 

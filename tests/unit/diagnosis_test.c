@@ -1,7 +1,4 @@
-/* tests/unit/diagnosis_test.c - whoever reads why is told what to type, with the id or the file's name
- *
- * Seen to fail with: tests/mutants/diagnosis-*.patch.
- */
+/* tests/unit/diagnosis_test.c - whoever reads why is told what to type, with the id or the file's name */
 #include "tests/unit/unit.h"
 
 #include "stages/shared/diagnosis.h"

@@ -1,7 +1,4 @@
-/* tests/unit/drain_test.c - is there anything left to do in a spool, with jobs in held/?
- *
- * Seen to fail with: tests/mutants/drain-*.patch.
- */
+/* tests/unit/drain_test.c - is there anything left to do in a spool, with jobs in held/? */
 #include "spool/file.h"
 #include "spool/job.h"
 #include "tests/unit/unit.h"

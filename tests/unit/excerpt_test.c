@@ -1,7 +1,4 @@
-/* tests/unit/excerpt_test.c - the last lines of what a task printed, for people
- *
- * Seen to fail with: tests/mutants/excerpt-*.patch.
- */
+/* tests/unit/excerpt_test.c - the last lines of what a task printed, for people */
 #include "tests/unit/unit.h"
 
 #include "stages/shared/excerpt.h"

@@ -1,8 +1,6 @@
 /* tests/unit/executor_http_test.c - HTTP requests against a server that misbehaves on order
  *
  * The server is a thread that listens at a unix socket; the path of a request says what it does.
- *
- * Seen to fail with: tests/mutants/http-sends-after-a-takeover.patch.
  */
 #include "tests/unit/unit.h"
 

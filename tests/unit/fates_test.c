@@ -4,8 +4,6 @@
  * Whatever a job lacks because it never started, never ran, printed nothing or lost a file, the stage
  * goes on, and the job comes to an end with a reason.  Each pair is tried for a job with nothing
  * special, one that counts units, one with sizes and a checkpoint, and an array.
- *
- * Seen to fail with: tests/mutants/measure-reads-what-never-ran.patch.
  */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"

@@ -2,9 +2,6 @@
  * ends
  *
  * The executor does and says what the test wants.
- *
- * Seen to fail with: tests/mutants/{follow-end-*,follow-tasks-*}.patch and
- * tests/mutants/{track-forgets-that-it-is-held,track-counts-the-retries-of-a-new-log}.patch.
  */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"

@@ -2,9 +2,6 @@
  *
  * Each process of the stage is a child that ends by a signal when the executor is asked about the
  * bad job, or is given it; the guard is shared, as between the stage and the supervisor.
- *
- * Seen to fail with: tests/mutants/give-up-*.patch, and
- * tests/mutants/{track-counts-no-ends,track-shuns-for-ever,submit-widens-after-each-batch}.patch.
  */
 #include "tests/unit/stage_fixture.h"
 

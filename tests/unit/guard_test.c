@@ -1,7 +1,4 @@
-/* tests/unit/guard_test.c - whom a process is blamed on, and how a batch comes down to one job
- *
- * Seen to fail with: tests/mutants/guard-*.patch.
- */
+/* tests/unit/guard_test.c - whom a process is blamed on, and how a batch comes down to one job */
 #include "tests/unit/unit.h"
 
 #include "base/clock.h"

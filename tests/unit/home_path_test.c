@@ -1,7 +1,4 @@
-/* tests/unit/home_path_test.c - which directories can be a task's HOME
- *
- * Seen to fail with: tests/mutants/home-path-by-prefix.patch.
- */
+/* tests/unit/home_path_test.c - which directories can be a task's HOME */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,4 @@
-/* tests/unit/identity_test.c - what tells a spool from every other, and from a copy of itself
- *
- * Seen to fail with: tests/mutants/identity-without-inodes.patch.
- */
+/* tests/unit/identity_test.c - what tells a spool from every other, and from a copy of itself */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

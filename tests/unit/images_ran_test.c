@@ -1,7 +1,4 @@
-/* tests/unit/images_ran_test.c - what tasks ran in is written once for each role, and recalled
- *
- * Seen to fail with: tests/mutants/images-ran-*.patch.
- */
+/* tests/unit/images_ran_test.c - what tasks ran in is written once for each role, and recalled */
 #include "base/file.h"
 #include "tests/unit/unit.h"
 

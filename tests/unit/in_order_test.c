@@ -2,9 +2,6 @@
  *
  * A machine of the test's own runs what fits and nothing else.  What is asserted is the order of
  * starts, never a time.
- *
- * Seen to fail with: tests/mutants/{in-order-*,backfill-*}.patch and
- * tests/mutants/submit-knows-no-unsettled-job.patch.
  */
 #include "base/file.h"
 #include "stage_fixture.h"

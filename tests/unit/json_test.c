@@ -1,7 +1,4 @@
-/* json_test.c - base/json.c: reading with places, limits, and writing that reads back
- *
- * Seen to fail with: tests/mutants/json-{columns-in-bytes,forgets-how-numbers-were-written}.patch.
- */
+/* json_test.c - base/json.c: reading with places, limits, and writing that reads back */
 #include "tests/unit/unit_arena.h"
 
 #include <math.h>

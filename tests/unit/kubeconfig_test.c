@@ -1,7 +1,4 @@
-/* tests/unit/kubeconfig_test.c - kubeconfigs, and the part `kubernetes:` of dlspool.yaml
- *
- * Seen to fail with: tests/mutants/kubeconfig-takes-control-characters.patch.
- */
+/* tests/unit/kubeconfig_test.c - kubeconfigs, and the part `kubernetes:` of dlspool.yaml */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -2,8 +2,6 @@
  *
  * Objects are as a 1.36 control plane and a kubelet with containerd give them, without what is not
  * looked at.  ' stands for " in them.
- *
- * Seen to fail with: tests/mutants/kubernetes-{cache,events,failure,phase,reduce,waiting}-*.patch.
  */
 #include "base/clock.h"
 #include "executors/kubernetes/cache.h"

@@ -1,7 +1,4 @@
-/* tests/unit/kubernetes_list_test.c - what a cluster still has of jobs of this spool
- *
- * Seen to fail with: tests/mutants/kubernetes-list-*.patch.
- */
+/* tests/unit/kubernetes_list_test.c - what a cluster still has of jobs of this spool */
 #include "tests/unit/kubernetes_stand_in.h"
 
 static struct executor *executor;

@@ -1,7 +1,4 @@
-/* tests/unit/kubernetes_manifest_test.c - manifests for a cluster: what is taken, refused, stamped
- *
- * Seen to fail with: tests/mutants/schema-lets-rights-pass.patch.
- */
+/* tests/unit/kubernetes_manifest_test.c - manifests for a cluster: what is taken, refused, stamped */
 #include "tests/unit/unit_arena.h"
 
 #include "base/json.h"

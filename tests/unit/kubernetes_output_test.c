@@ -4,8 +4,6 @@
  * which those before sinceTime are left out, only the first of a line is given its stamp, and the
  * answer is cut at limitBytes.  Random programs print, random polls copy, and dlspool is killed at
  * random: between the log and its place, and between rotating and going on.
- *
- * Seen to fail with: tests/mutants/{kubernetes-output-*,kubernetes-log-*,output-file-*}.patch.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,4 @@
-/* tests/unit/kubernetes_track_test.c - poll and output against a stand-in API server
- *
- * Seen to fail with: tests/mutants/{kubernetes-poll-*,kubernetes-watch-ends-for-good}.patch.
- */
+/* tests/unit/kubernetes_track_test.c - poll and output against a stand-in API server */
 #include <fcntl.h>
 
 #include "base/file.h"
@@ -110,7 +107,6 @@ static int pods_made(const char *prefix)
     return count;
 }
 
-/* Seen to fail with: tests/mutants/stand-in-*.patch. */
 static void a_sweep_runs_some_at_a_time_to_its_end(void **state)
 {
     (void)state;

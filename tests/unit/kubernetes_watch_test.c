@@ -3,8 +3,6 @@
  * The server is a history of changes, of which each has a version.  What the consumer has, once all
  * is quiet, must be what the server has; after expired versions at any point, streams that end
  * after any number of events and in the middle of one, failing lists, and lists in pages.
- *
- * Seen to fail with: tests/mutants/kubernetes-watch-*.patch.
  */
 #include "base/clock.h"
 #include "executors/kubernetes/watch.h"

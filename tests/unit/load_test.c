@@ -1,7 +1,4 @@
-/* tests/unit/load_test.c - never more than live_max objects, and nobody overtaken for ever
- *
- * Seen to fail with: tests/mutants/load-*.patch.
- */
+/* tests/unit/load_test.c - never more than live_max objects, and nobody overtaken for ever */
 
 #include <unistd.h>
 

@@ -1,7 +1,4 @@
-/* tests/unit/local_list_test.c - of which jobs a podman has something that others may use, too
- *
- * Seen to fail with: tests/mutants/local-ends-*.patch.
- */
+/* tests/unit/local_list_test.c - of which jobs a podman has something that others may use, too */
 #include "executors/registry/registry.h"
 #include "tests/unit/stand_in.h"
 

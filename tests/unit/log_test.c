@@ -1,7 +1,4 @@
-/* warnings are bounded: the same once, a few of a kind, and different ones while tokens last
- *
- * Seen to fail with: tests/mutants/log-*.patch.
- */
+/* warnings are bounded: the same once, a few of a kind, and different ones while tokens last */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -1,7 +1,4 @@
-/* tests/unit/lost_test.c - a job's directory is removed from submitted/ by hand, through the track stage
- *
- * Seen to fail with: tests/mutants/{lost-*,removed-file-notes-nothing}.patch.
- */
+/* tests/unit/lost_test.c - a job's directory is removed from submitted/ by hand, through the track stage */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"
 

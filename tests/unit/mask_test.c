@@ -1,7 +1,4 @@
-/* tests/unit/mask_test.c - what looks like a secret is not shown; what does not, is
- *
- * Seen to fail with: tests/mutants/mask-*.patch.
- */
+/* tests/unit/mask_test.c - what looks like a secret is not shown; what does not, is */
 #include "tests/unit/unit.h"
 
 #include "base/mask.h"

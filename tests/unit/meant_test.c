@@ -1,7 +1,4 @@
-/* which job is meant by a word: ids, beginnings, names; whose; what can be done to them
- *
- * Seen to fail with: tests/mutants/meant-*.patch.
- */
+/* which job is meant by a word: ids, beginnings, names; whose; what can be done to them */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

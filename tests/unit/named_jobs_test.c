@@ -1,7 +1,4 @@
-/* tests/unit/named_jobs_test.c - which job a user means by a name, and how it stands
- *
- * Seen to fail with: tests/mutants/{named-jobs-*,jobs-find-done-today}.patch.
- */
+/* tests/unit/named_jobs_test.c - which job a user means by a name, and how it stands */
 #include "spool/job.h"
 #include "tests/unit/unit.h"
 

@@ -2,8 +2,6 @@
  *
  * What is found is compared with a table, with what lines were made of, and with what a regular
  * expression that means the same finds.
- *
- * Seen to fail with: tests/mutants/pattern-*.patch.
  */
 #include "tests/unit/unit.h"
 

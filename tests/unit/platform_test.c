@@ -1,7 +1,4 @@
-/* platform_test.c - places of another system and what site.yaml says they are; ports and their hash
- *
- * Seen to fail with: tests/mutants/platform-*.patch.
- */
+/* platform_test.c - places of another system and what site.yaml says they are; ports and their hash */
 #include "tests/unit/unit_arena.h"
 
 #include "base/sha256.h"

@@ -1,7 +1,4 @@
-/* tests/unit/process_test.c - processes are told from one another
- *
- * Seen to fail with: tests/mutants/process-*.patch.
- */
+/* tests/unit/process_test.c - processes are told from one another */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -1,7 +1,4 @@
-/* quantity_test.c - base/quantity.c: sizes and processors, read and written, without overflow
- *
- * Seen to fail with: tests/mutants/quantity-*.patch.
- */
+/* quantity_test.c - base/quantity.c: sizes and processors, read and written, without overflow */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

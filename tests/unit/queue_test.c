@@ -1,6 +1,4 @@
-/* the submit queue: priority, then owners in turn, then age; each job once; put-back jobs wait
- *
- * Seen to fail with: tests/mutants/queue-*.patch. */
+/* the submit queue: priority, then owners in turn, then age; each job once; put-back jobs wait */
 #include "tests/unit/unit.h"
 
 #include "base/clock.h"

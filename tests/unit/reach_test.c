@@ -1,7 +1,4 @@
-/* tests/unit/reach_test.c - where a job can be connected to, and that its token is nowhere but where asked for
- *
- * Seen to fail with: tests/mutants/reach-*.patch.
- */
+/* tests/unit/reach_test.c - where a job can be connected to, and that its token is nowhere but where asked for */
 #include "spool/file.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,5 @@
 /* replay_test.c - planner/state_text.c and simulation/replay.c: what is written reads back as the same,
  * bit for bit; a changed decision is found; damage is told
- *
- * Seen to fail with: tests/mutants/state-text-rounds.patch.
  */
 #include "tests/unit/unit.h"
 

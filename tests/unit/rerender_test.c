@@ -1,8 +1,6 @@
 /* tests/unit/rerender_test.c - jobs of rendered/ get another size before they are submitted
  *
  * By a confined process, as in service; one of the job files ends it.
- *
- * Seen to fail with: tests/mutants/{rerender,requeue}-*.patch.
  */
 #include "base/file.h"
 #include "spool/file.h"

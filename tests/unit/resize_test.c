@@ -1,7 +1,4 @@
-/* tests/unit/resize_test.c - the request that a running job is to have another size
- *
- * Seen to fail with: tests/mutants/resize-*.patch.
- */
+/* tests/unit/resize_test.c - the request that a running job is to have another size */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

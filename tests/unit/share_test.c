@@ -1,7 +1,4 @@
-/* share_test.c - planner/share.c: small cases that are known, and many that only have to hold
- *
- * Seen to fail with: tests/mutants/share-*.patch.
- */
+/* share_test.c - planner/share.c: small cases that are known, and many that only have to hold */
 #include "tests/unit/unit.h"
 
 #include <math.h>

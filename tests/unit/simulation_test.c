@@ -1,7 +1,4 @@
-/* simulation_test.c - simulation/engine.c: small traces whose end is known, and what holds for any
- *
- * Seen to fail with: tests/mutants/simulation-*.patch.
- */
+/* simulation_test.c - simulation/engine.c: small traces whose end is known, and what holds for any */
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* the sizes that a job can have: which there are, and how they are said
- *
- * Seen to fail with: tests/mutants/sizes-*.patch.
- */
+/* the sizes that a job can have: which there are, and how they are said */
 #include "tests/unit/unit.h"
 
 #include "job/sizes.h"

@@ -1,7 +1,4 @@
-/* tests/unit/slurm_list_test.c - what Slurm still has of jobs of this spool, against a stand-in
- *
- * Seen to fail with: tests/mutants/slurm-list-*.patch.
- */
+/* tests/unit/slurm_list_test.c - what Slurm still has of jobs of this spool, against a stand-in */
 #include "tests/unit/slurm_fake.h"
 
 static struct listed {

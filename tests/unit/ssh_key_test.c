@@ -1,7 +1,4 @@
-/* ssh_key_test.c - executors/ssh_key.c: keys that ssh-keygen reads, each a new one
- *
- * Seen to fail with: tests/mutants/ssh-key-*.patch.
- */
+/* ssh_key_test.c - executors/ssh_key.c: keys that ssh-keygen reads, each a new one */
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>

@@ -6,8 +6,6 @@
  * Each pair is tried for a job with nothing special, one with a deadline, one with sizes and an array;
  * with an executor that has a queue, one that starts what there is room for, and one that wants to hold
  * a number of objects only.
- *
- * Seen to fail with: tests/mutants/handover-trusts-what-was-not-moved.patch.
  */
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"

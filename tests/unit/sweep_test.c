@@ -1,7 +1,4 @@
-/* tests/unit/sweep_test.c - which tasks of an array an attempt runs, and what templates see of it
- *
- * Seen to fail with: tests/mutants/sweep-*.patch and context-takes-the-rank-for-the-index.patch.
- */
+/* tests/unit/sweep_test.c - which tasks of an array an attempt runs, and what templates see of it */
 #include "base/json.h"
 #include "base/ranges.h"
 #include "renderer/context.h"

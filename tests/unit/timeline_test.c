@@ -1,7 +1,4 @@
-/* timeline_test.c - planner/timeline.c: what is free, against an array with a place for each second
- *
- * Seen to fail with: tests/mutants/timeline-*.patch.
- */
+/* timeline_test.c - planner/timeline.c: what is free, against an array with a place for each second */
 #include "tests/unit/unit.h"
 
 #include <math.h>

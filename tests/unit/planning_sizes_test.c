@@ -1,10 +1,4 @@
-/* tests/unit/planning_sizes_test.c - at what size planned jobs begin, and who is to have another
- *
- * Seen to fail, each in the test that is about it: all rendered again at once; no dwell time, and
- * targets for what cannot be changed; changes that do not pay, or that are wanted for the first
- * time; growth before there is room for it, or in a hurry that does not help; shrinking for nobody;
- * no fence.
- */
+/* tests/unit/planning_sizes_test.c - at what size planned jobs begin, and who is to have another */
 #include "tests/unit/planning_fixture.h"
 
 /* ---- jobs that have not begun ---- */

@@ -1,8 +1,4 @@
-/* tests/unit/planning_test.c - what a plan says of the jobs, what it promises, what is kept of it
- *
- * Seen to fail, each in the test that is about it: no budgets; promises not written; every job read
- * again for every plan.
- */
+/* tests/unit/planning_test.c - what a plan says of the jobs, what it promises, what is kept of it */
 #include "tests/unit/planning_fixture.h"
 
 #include <sys/stat.h>

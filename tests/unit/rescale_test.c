@@ -1,9 +1,6 @@
 /* tests/unit/rescale_test.c - what becomes of a request that a running job has another size
  *
  * The executor does and says what the test wants.
- *
- * Seen to fail with: tests/mutants/{rescale,preempt}-*.patch; with the request cleared before the executor
- * is asked; with diagnosis_killed() after preempt_diagnosis() in write_failure().
  */
 #include "tests/unit/stage_fixture.h"
 

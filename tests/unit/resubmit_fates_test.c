@@ -4,9 +4,6 @@
  * Whatever a job lacks because it never was rendered, never ran or lost a file, the stage goes on; the
  * job goes back to rendered/ when its time or reason has come, and otherwise stays, or ends, with a
  * reason.  Each pair is tried for each thing that a failed job waits for.
- *
- * Seen to fail: with next_attempt() of stages/prepare/renew.c never counting on; without set_aside() of what is
- * damaged in stages/resubmit/resubmit.c.
  */
 #include "base/file.h"
 #include "tests/unit/scratch_repository.h"

@@ -349,8 +349,7 @@ static void tables_of_openpai(void **state)
     assert_true(checked > 20);
 }
 
-/* What a program said last is quoted, and made visible.  Seen to fail: with retry_search_quote() searching from
- * the beginning; without error_quote(). */
+/* What a program said last is quoted, and made visible. */
 static void hints_quote_what_was_found(void **state)
 {
     (void)state;

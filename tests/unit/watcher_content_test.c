@@ -1,8 +1,4 @@
-/* tests/unit/watcher_content_test.c - what the end of a job file says
- *
- * The classes were seen to fail with is_json() left out of content_judge(), and the beginnings of
- * complete samples with ends_document() satisfied without a byte after the dots.
- */
+/* tests/unit/watcher_content_test.c - what the end of a job file says */
 #include "tests/unit/watcher_support.h"
 #include "watcher/content.h"
 

@@ -1,8 +1,4 @@
-/* tests/unit/watcher_drop_test.c - taking what strangers dropped, with real files
- *
- * Seen to fail with: tests/mutants/drop-*.patch; the sparse
- * file with the size not checked; the lost reply with the look at the claim left out.
- */
+/* tests/unit/watcher_drop_test.c - taking what strangers dropped, with real files */
 #include "tests/unit/watcher_support.h"
 
 #include <sys/socket.h>

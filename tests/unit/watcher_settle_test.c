@@ -1,7 +1,4 @@
-/* tests/unit/watcher_settle_test.c - when a dropped file counts as complete
- *
- * Each rule was seen to fail with its line taken out of settle_judge() or remember().
- */
+/* tests/unit/watcher_settle_test.c - when a dropped file counts as complete */
 #include "tests/unit/watcher_support.h"
 #include "watcher/drop.h"
 #include "watcher/settle.h"

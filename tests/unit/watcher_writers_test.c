@@ -1,7 +1,4 @@
-/* tests/unit/watcher_writers_test.c - who has a file open for writing
- *
- * That a broken lease does not end the process was seen to fail without F_SETSIG.
- */
+/* tests/unit/watcher_writers_test.c - who has a file open for writing */
 #include "tests/unit/watcher_support.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,5 @@
 #!/usr/bin/env bash
 # make install puts in place what a package has, and make uninstall takes it away.
-# Seen to fail with: a file left out of tools/installed; @PREFIX@ left in the unit; a setting of the unit that systemd
-# does not know; --directories left out of uninstall.
 . "$(dirname "$0")/lib.bash"
 built=$(dirname "$DLSPOOL")
 put() { make -s -C "$top" BUILD="$built" "$@" >"$scratch/make.log" 2>&1; }

@@ -1,11 +1,6 @@
 #!/usr/bin/env bash
 # What strangers drop: nothing blocks, nothing is followed, nothing is lost, everything that cannot
 # be a job is refused with a reason, and others are not delayed.
-#
-# Seen to fail with: tests/mutants/drop-waits-for-a-writer.patch, drop-takes-hard-links.patch and
-# accept-keeps-no-unreadable-file.patch; files opened by openat() without O_NOFOLLOW in
-# real_open_beneath() of base/system.c (a link is followed); no name ignored in settle_ignores() of
-# watcher/settle.c.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 set_setting cut_off_time 2s

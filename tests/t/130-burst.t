@@ -2,8 +2,6 @@
 # More names within a second than inotify's queue holds, while intake does not get to reading: hidden files fill
 # the queue, and 1,500 job files come after.  All are taken, once, and not by the next timed scan, which is ten
 # minutes away.
-#
-# Seen to fail with: tests/mutants/watch-forgets-an-overflow.patch.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 set_setting scan_interval 10m

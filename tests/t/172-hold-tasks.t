@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # hold and release of single tasks of an array: the others run without them, a job of which nothing else is
 # left waits in held/, and what is released runs, each task once.
-#
-# What it is seen to fail with is in tests/mutants.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 start_daemon

@@ -3,9 +3,6 @@
 # wrong usage and wrong files; and how many deadlines are met on published traces, where they are:
 # DLSPOOL_TRACES is a directory with 195job.csv, cluster01.csv ... and profiles/ as they come from
 # https://github.com/microsoft/elasticflow-traces and its artifact.
-#
-# Seen to fail: with spare capacity not given, with the margin ten times as large, with the latest of the
-# deadlines first, with the seed not used, with & as it is in the picture, and with jobs not sorted.
 . "$(dirname "$0")/lib.bash"
 
 data=$top/tests/data/simulate

@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # The supervisor: a killed stage comes back, a second daemon stands by and takes over, a changed
 # dlspool.yaml takes effect, and what a kill -9 left is taken up again.
-#
-# What it is seen to fail with is in tests/mutants.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 start_daemon

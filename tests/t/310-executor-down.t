@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # An executor that does not answer: jobs wait where they are, one is killed nevertheless, wrong
 # settings of the executor are said before anything starts.
-#
-# What it is seen to fail with is in tests/mutants; also fail_killed() not called in stages/submit/submit.c (a
-# killed job waits), and neither `probe` asked before the warning in executor_answers() nor is_repeated() in
-# base/log.c (the log fills).
 . "$(dirname "$0")/lib.bash"
 new_spool local || exit 1
 set_setting socket "$scratch/nobody-listens.sock"

@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # A daemon that is stopped in the middle (SIGSTOP) is taken for dead by a second one, which takes
 # over; when it wakes up (SIGCONT) it fences itself: nothing is submitted twice.
-# To see it fail: let stage_is_fenced() in stages/stage.c return false; or take_orphans() in
-# stages/intake/intake.c do nothing.
 # Runs alone: a daemon that gets no processor for 2 s is taken for dead here.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A daemon is killed before each call with which it takes over a spool; the next one serves at once, whether
 # it was started before or after.  (tests/crash/takeover.c tries all calls, hosts and kinds of locks.)
-# To see it fail: tests/mutants/lease-waits-for-every-claim.patch.
 . "$(dirname "$0")/lib.bash"
 command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || skip_all "no process may be traced here"
 new_spool null || exit 1

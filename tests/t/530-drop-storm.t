@@ -3,7 +3,6 @@
 # they lie there at the start.  Files that are copied over, written slowly, renamed into place by
 # editors and by rsync are taken whole; what a killed writer left is no job.
 # STORM sets the number; make check-long takes 30,000.
-# Seen to fail with: tests/mutants/turns-serve-in-order-of-arrival.patch and settle-takes-at-once.patch.
 . "$(dirname "$0")/lib.bash"
 in=$spool/incoming
 storm=${STORM:-6000}

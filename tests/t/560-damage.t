@@ -3,8 +3,6 @@
 # names: `dlspool check` explains each in a sentence; the daemon starts nevertheless; each damaged job is
 # in failed/ with a reason, or has come to its proper end; all others come to theirs.
 # tests/crash/damage.c does this at every byte; here is the program and what it says.
-# Seen to fail with: tests/mutants/check-finds-no-duplicates.patch; without check_sum() in record_read() of
-# spool/record.c.
 . "$(dirname "$0")/lib.bash"
 new_spool local || exit 1
 set_setting socket "$scratch/nobody.sock"

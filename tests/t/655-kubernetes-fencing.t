@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # A daemon is stopped (SIGSTOP) while it sends a batch to a cluster, and another one takes over and runs the jobs.
 # When the first wakes up, it sends nothing of what is left of its batch: nothing is created twice.
-#
-# Seen to fail with: tests/mutants/http-sends-after-a-takeover.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 stopped= first=

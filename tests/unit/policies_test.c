@@ -1,13 +1,4 @@
-/* policies_test.c - planner/: what each policy decides of small states, and what holds for any state
- *
- * Seen to fail: with promises and weights left out of the price, kept jobs resized or not taken from
- * the timeline, the reserve planned with twice, ageing left out or only until the start, a level given that
- * does not fit, everybody taken in, and with edf held up by the first that does not fit; floors neither
- * planned around nor given, or lost when no share is found; tokens without effect, without weight, paid
- * twice, ignored for promises; who is dropped not told by cost, or not asked again; growing whatever it
- * saves; a job that runs in time asked to be faster; backfill's spare capacity used twice; llf without the
- * predicted time; elasticflow with one pass for spare capacity, or without a bound.
- */
+/* policies_test.c - planner/: what each policy decides of small states, and what holds for any state */
 #include "tests/unit/unit.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # MPI jobs in real containers: a launcher that starts ranks on its workers by ssh, with keys that are made
-# for the job alone.  Seen to fail with: an environment that is kept as env prints it; a launcher that does
-# not wait; no rule of completion; ssh that takes any host for the job's; no /etc/shadow; Open MPI that
-# tells hosts by their addresses.
+# for the job alone.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 [ "$(id -u)" = 0 ] || skip_all "only root can run containers as other users"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # A job of a real Slurm that is given another size: a running job cannot grow there, so its program is told to
 # save its state, ends, and goes on in a job of the new size.
-# Seen to fail with: the file `signal` not written.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
 ordinary_user

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Slurm with slurmdbd and its database: accounts and their limits, what slurmctld has forgotten long ago;
 # and the older versions of slurmrestd's interface.
-# Seen to fail with: v0.0.36's release without the job's name.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
 ordinary_user

@@ -2,10 +2,6 @@
 # A spool on NFS, v4.2 and v3 at default mount options: the daemon runs on host A, and what users do
 # on host B is noticed.  Job files and control files, names that A's kernel has believed missing,
 # owners, files that somebody holds open, and what `dlspool` shows on B.
-#
-# Seen to fail with: begin_scan() in watcher/watch.c reading the directory through the descriptor that
-# the watch holds (what was dropped on B is not picked up in time); settle.doubtful_quiet no longer than
-# settle.quiet there (half of the script that is written with a rest runs).
 . "$(dirname "$0")/nfs.bash"
 
 # id_of NAME, and log_of NAME: as the server has it.

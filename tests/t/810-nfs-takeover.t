@@ -3,9 +3,6 @@
 # The first is killed, stopped and woken up, and cut off from the network; the second takes over,
 # nothing is lost, and nothing runs twice.  With v4.2, and with v3 where every host has locks of its own
 # (`nolock`), so that only the lease tells them apart.
-#
-# Seen to fail with: lease_check_epoch() in stages/lease.c always saying that it is ours; take_orphans() in
-# stages/intake/intake.c doing nothing (files that A claims when it wakes up are left).
 . "$(dirname "$0")/nfs.bash"
 . "$(dirname "$0")/kubernetes.bash"
 api=/run/home/api

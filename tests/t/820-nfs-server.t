@@ -2,8 +2,6 @@
 # What an NFS server does to a spool: it is restarted in the middle of work, it answers late on a
 # `soft` mount, its disk is full, it takes root for nobody; and templates that are pushed on another
 # host.
-#
-# Seen to fail without check_ownership() and spool_check_service() in spool/spool.c.
 . "$(dirname "$0")/nfs.bash"
 finished() { find "$served/done" -mindepth 2 -maxdepth 2 2>/dev/null | wc -l; }
 done_to() { [ "$(finished)" -ge "$1" ]; }

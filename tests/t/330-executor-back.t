@@ -2,10 +2,6 @@
 # A scheduler that is down for long, and comes back: one probe per interval whatever the backlog;
 # then all jobs are submitted, each once, owners in turn and each owner's oldest first.  The
 # scheduler is tests/stand-in/podman, through local.socket.
-#
-# Seen to fail with: the probe's time not kept in stages/submit/submit.c (probes without end); the queue
-# ordered by age alone; the window not shrunk; the outcomes of executors/local/podman.c changed as tests/unit/local_once_test.c
-# says.
 . "$(dirname "$0")/lib.bash"
 new_spool local || exit 1
 each=250

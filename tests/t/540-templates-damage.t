@@ -2,9 +2,6 @@
 # templates.git in the middle of a push, pushed by force, damaged, owned by somebody else, or gone:
 # never half a template; the last good commit serves; the reason is logged and does not fill the log;
 # jobs go on, or wait until it is mended.
-# To see it fail: let repository_refresh() in renderer/repository.c free the served snapshot before the
-# next one is read (jobs end in failed/ while it is damaged); call say() from log_warn() in base/log.c
-# without asking is_repeated() (the log fills).
 . "$(dirname "$0")/lib.bash"
 # Each push has all templates checked, and one is what it is about.
 others=$(cd "$top/templates" && ls -d local/* | grep -v /any)

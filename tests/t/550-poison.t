@@ -2,9 +2,6 @@
 # Job files that crash, stall or fill what reads them, in intake and when failed jobs are read again:
 # each is tried three times and then set aside with a reason and what was dropped; other people's jobs
 # are accepted meanwhile; and what reads them comes to rest.
-# Seen to fail without guard_enter() in accept_one() of stages/intake/accept.c (nothing is set aside), without
-# blame_job() in reread_jobs() of stages/prepare/reread.c (the pass never comes to an end), and without give_up() in each of
-# the three stages.
 . "$(dirname "$0")/lib.bash"
 "${CC:-cc}" -shared -fPIC -O1 -D_GNU_SOURCE -o "$scratch/poison.so" "$top/tests/poison.c" -ldl 2>"$scratch/cc.log" ||
     skip_all "no compiler for the library that crashes: $(head -n 1 "$scratch/cc.log")"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Jobs on a cluster, from drop to done: the server is the stand-in, with the rights of
-# etc/kubernetes-role.yaml.  Seen to fail with: `waiting` events not written; live_max not asked;
-# remove() that does nothing; a job that is tried again rendered with its old number.
+# etc/kubernetes-role.yaml.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 start_cluster || { sed 's/^/# /' "$scratch/api.log"; echo "Bail out! no stand-in"; exit 1; }

@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # What a job file says of deadline, size, units and checkpoint: in every way to write it, in job.yaml, and
 # in what is rendered; what cannot be is refused with a reason.
-#
-# Seen to fail with: cpus in place of cpus_most in common/threads.yaml; description_deadline() not asked in
-# stages/prepare/prepare.c, or in commands/submit.c.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 

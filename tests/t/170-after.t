@@ -1,13 +1,6 @@
 #!/usr/bin/env bash
 # after, hold and release: a job waits in held/ for others or for somebody's word, says for whom, and
 # goes on, or fails, when that is settled.
-#
-# Seen to fail with: condition_holds() of stages/resubmit/held_pass.c giving nothing up, or taking done for afternotok;
-# forget_refused() there left out, or a later job of one's own name taken; circles_find() finding none;
-# weigh_hold() of stages/shared/control.c without the administrator's part, or a release that leaves `hold`;
-# find_destination() of stages/prepare/requeue.c never saying held/, or the request to kill kept; look_at_failed() of
-# stages/shared/dependencies.c taking each failure for good; write_found() of stages/resubmit/held_act.c writing nothing; the
-# submit stage not looking for `hold`; duplicate_settle() doing nothing; names looked for whoever's they are.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 root=$([ "$(id -u)" = 0 ] && echo yes)

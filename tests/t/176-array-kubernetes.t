@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # Sweeps on a cluster: the stand-in makes so many pods at once, and runs what they run.  A failed index
 # ends nothing, and alone is tried again.
-#
-# Seen to fail: with `parallelism` made `completions` in the stand-in's _manage(); with
-# backoffLimitPerIndex left out of common/kubernetes/role.yaml; with sweep_note_left() leaving all.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root can run pods' commands"

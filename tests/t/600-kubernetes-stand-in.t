@@ -3,10 +3,6 @@
 
 Each case of what a 1.36.3 server was seen to answer, and what the rest of the tests rely on: what is
 refused, how Jobs, pods and nodes end, what watches say, and each way to misbehave.
-
-Seen to fail, each in one run, with: no quota.admit() in api.py; Background as a Job's default policy
-in deletion.py; no 410 for an old version, or items with their kind, in watching.py; pods of our own
-deleting counted as failures, or no status of a Job written at its end, in job_controller.py.
 """
 import base64
 import copy

@@ -2,7 +2,6 @@
 # Jobs in a cluster that are given other sizes while they run: an elastic one has tasks added, a pod has
 # its processors changed, and what can neither is told to save its state, ended, and made again as another
 # object; and the signal for that, as a pod is told it.
-# Seen to fail with: no right to patch pods/resize.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 start_cluster || { sed 's/^/# /' "$scratch/api.log"; echo "Bail out! no stand-in"; exit 1; }

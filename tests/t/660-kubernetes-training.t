@@ -2,8 +2,7 @@
 # Real training programs as pods: the stand-in runs each pod's command for real, with the user's id, in
 # a root directory and a network of its own, and its peers under the names that the Service gives.
 # scikit-learn on the digits, PyTorch's DistributedDataParallel over gloo, and one role that serves
-# others until they are done; and a HOME that keeps.  Seen to fail with: ranks without the role's first one; scripts
-# that only root may execute; HOME without its volume.
+# others until they are done; and a HOME that keeps.
 [ "$(id -u)" != 0 ] || [ -n "$DLSPOOL_TEST_MOUNTS" ] || exec env DLSPOOL_TEST_MOUNTS=own unshare -m bash "$0" "$@"
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # MPI jobs as pods: the stand-in runs a launcher and its workers for real, each in a network of its own,
-# with the Secret of keys that the executor fills.  Seen to fail with: a Secret's files that only root may
-# read.
+# with the Secret of keys that the executor fills.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root can run pods' commands"

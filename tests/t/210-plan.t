@@ -1,12 +1,6 @@
 #!/usr/bin/env bash
 # What a change of the templates does to jobs there were: `dlspool diff` for one, `dlspool plan` for
 # those of the last days, and what git shows the pusher.  Nothing secret is in any of it.
-#
-# Seen to fail: with all days of done/ looked at, with the request understood without its mask, with
-# manifest.yaml itself compared for a job with secrets or its lines shown when the commit is gone, with
-# texts of users shown as values, with a plan that fails refusing the push, with damaged requests taken
-# for good, with the executor of the record instead of today's, without asking the executor, with jobs
-# counted twice or the oldest looked at, without the limit of time, and with colours always on.
 . "$(dirname "$0")/lib.bash"
 secret=hunter2-Xq7-Zz9
 private=sesame-open-88

@@ -5,8 +5,6 @@
 #
 # Each stage is stopped until all jobs are in front of it, so that it takes them in as few batches as it can,
 # however busy the machine is.  What is counted is what the second lot of jobs adds.
-#
-# Seen to fail with: one fstat() more in job_move() of spool/job.c (submit and track).
 . "$(dirname "$0")/lib.bash"
 command -v strace >/dev/null || skip_all "strace is not installed"
 strace -o /dev/null true 2>"$scratch/strace.err" || skip_all "strace cannot trace here: $(tail -n 1 "$scratch/strace.err")"

@@ -1,9 +1,4 @@
-/* tests/unit/local_services_test.c - what tasks get beside their programs: keys for ssh, and ports
- *
- * Seen to fail: with keys that are made again for a repeated submission, with a mode of 0444 for the
- * private one, and with keys left behind by a refusal; with ports that are not looked for in labels,
- * within a batch, or by binding, and with a job that finds its own ports taken.
- */
+/* tests/unit/local_services_test.c - what tasks get beside their programs: keys for ssh, and ports */
 #include "tests/unit/local_fixture.h"
 
 #include <arpa/inet.h>

@@ -2,9 +2,6 @@
  * starts
  *
  * Jobs are rendered for Slurm, and bash runs their whole scripts (tests/unit/slurm_node.bash).
- *
- * Seen to fail: without look() in templates/common/slurm/functions.yaml; with is_missing() always
- * true; with `entry` looked for although a command takes its place.
  */
 #include "base/file.h"
 #include "tests/unit/unit.h"

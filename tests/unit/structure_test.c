@@ -8,8 +8,7 @@
  * DLSPOOL_CASE runs a single one again.
  *
  * Can it fail?  The last test puts the same harness before templates that are open to injection,
- * and requires that it objects.  Seen to fail, too, with libyaml left to choose the style of
- * strings in base/yaml_write.c.
+ * and requires that it objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>

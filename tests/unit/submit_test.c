@@ -1,8 +1,5 @@
 /* the submit stage: what waits stays in rendered/, says for what, and costs next to nothing
  * meanwhile
- *
- * Seen to fail with: tests/mutants/handover-notes-no-decline.patch; its rest always the least one (the log
- * grows); submit.c not telling what the others wait for; why_remove() left out of note_submitted().
  */
 #include "base/file.h"
 #include "stage_fixture.h"

@@ -1,10 +1,6 @@
 /* tests/unit/watcher_arrivals_test.c - complete files, with real files and real writers
  *
- * Times are short, and in the proportions of the defaults.  Seen to fail with:
- * tests/mutants/writers-are-never-seen.patch; those that cannot be seen with quiet times of 0; those that are
- * killed with CONTENT_CUT treated as CONTENT_PLAUSIBLE; the full table without `first_and_last`; the owners
- * with find_owner() that says that everybody is one, and the second of them also with turns_longest() that
- * returns NULL.
+ * Times are short, and in the proportions of the defaults.
  */
 #include "tests/unit/watcher_support.h"
 

@@ -1,7 +1,4 @@
-/* tests/unit/watcher_turns_test.c - whose file is looked at next
- *
- * Seen to fail with: tests/mutants/turns-*.patch.
- */
+/* tests/unit/watcher_turns_test.c - whose file is looked at next */
 #include "tests/unit/watcher_support.h"
 #include "watcher/turns.h"
 

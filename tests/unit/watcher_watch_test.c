@@ -1,9 +1,6 @@
 /* tests/unit/watcher_watch_test.c - names that need a look, with real files
  *
  * The interval is ten minutes wherever a timed scan could hide that something else failed.
- * Seen to fail: the floods without `owed` on IN_Q_OVERFLOW; the race with inotify set up after
- * the first scan; the small tables with the scan begun again instead of continued, and without
- * `owed` for an event that does not fit; the rest between scans with `earliest` left at 0.
  */
 #include "tests/unit/watcher_support.h"
 

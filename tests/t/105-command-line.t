@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # Which jobs are meant by what stands on the command line, what is told of them, and the statuses that
 # commands end with.  The jobs are made by hand: most of it needs no daemon.
-#
-# Seen to fail with: prefer_wanted() of spool/meant.c preferring nothing; `applies` never looked at in match() there;
-# job_filter_takes() taking all; take_end() of commands/follow_jobs.c without the job's exit code.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 me=$(id -u)

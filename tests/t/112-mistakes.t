@@ -1,7 +1,5 @@
 #!/usr/bin/env bash
 # The mistakes of tests/mistakes/table: what each is told, by cp as by submit, in one spool.
-#
-# Seen to fail with: any sentence of the table said in other words.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 start_daemon

@@ -1,11 +1,5 @@
 #!/usr/bin/env bash
 # A file that is copied, not renamed, is never taken half-written, however slowly it comes.
-#
-# Seen to fail with: settle_judge() in watcher/settle.c returning SETTLE_READY at once (half a file
-# is refused); CONTENT_CUT refused after cut_patience whoever has it open (what an editor wrote without
-# a last newline is not taken).  Its question for writers may be left out: drop_read() asks again.
-# leftovers_check() left out (the log is silent on x.yaml~); settle_plain_name() giving the name as it
-# is (submit drops what is never taken); file_kind() giving NULL (an archive is refused for another reason).
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 set_setting cut_off_time 3s

@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # The mistakes of tests/mistakes/table that only show when a job is started: what `why` says of each.
 # All of them are dropped at once, as an ordinary user where the test is root.
-#
-# Seen to fail with: any sentence of the table said in other words.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 new_spool local || exit 1

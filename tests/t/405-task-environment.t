@@ -7,8 +7,6 @@
 # The examples of docs/job-file.md are run by the user ann as they stand there.  Of the world outside they meet: pip's
 # own index is a directory with one small module called torch; conda is a script that makes a directory of conda's form;
 # example.org is a web server of this test, whose certificate ann's ~/.curlrc trusts.
-#
-# Seen to fail with: a null workdir in common/workdir.yaml; another path in an example.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 command -v slirp4netns >/dev/null || skip_all "slirp4netns is not installed"

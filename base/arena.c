@@ -115,6 +115,13 @@ struct text arena_text(struct arena *arena, const char *bytes, size_t length)
     return (struct text){copy, length};
 }
 
+struct text arena_take(struct arena *arena, struct buffer *buffer)
+{
+    struct text text = arena_text(arena, buffer->data, buffer->length);
+    buffer_free(buffer);
+    return text;
+}
+
 char *arena_string(struct arena *arena, const char *string)
 {
     size_t length = strlen(string) + 1;
@@ -139,7 +146,5 @@ struct text arena_printf(struct arena *arena, const char *format, ...)
     va_start(arguments, format);
     buffer_vprintf(&buffer, format, arguments);
     va_end(arguments);
-    struct text text = arena_text(arena, buffer.data, buffer.length);
-    buffer_free(&buffer);
-    return text;
+    return arena_take(arena, &buffer);
 }

@@ -19,6 +19,8 @@ size_t arena_used(const struct arena *arena); /* bytes handed out since creation
 void *arena_allocate(struct arena *arena, size_t bytes);
 struct text arena_text(struct arena *arena, const char *bytes, size_t length); /* copy + NUL */
 char *arena_string(struct arena *arena, const char *string);                   /* copy */
+/* A copy of the buffer's bytes, which may be none, and a NUL; the buffer is freed. */
+struct text arena_take(struct arena *arena, struct buffer *buffer);
 void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity,
                  size_t size); /* as memory_grow(); the old ones stay until the arena is freed */
 struct text arena_printf(struct arena *arena, const char *format, ...)

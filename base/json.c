@@ -359,3 +359,11 @@ int json_write(struct buffer *out, const struct value *value, bool sorted, struc
     }
     return error_set(error, "JSON could not be written: a value of no known kind");
 }
+
+struct text json_text(struct arena *arena, const struct value *value)
+{
+    struct buffer out = {0};
+    if (json_write(&out, value, false, NULL))
+        buffer_clear(&out);
+    return arena_take(arena, &out);
+}

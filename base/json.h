@@ -26,4 +26,7 @@ struct text json_after_comments(struct text source);
  * -1 and a sentence when the tree holds a function or a number that is not finite. */
 int json_write(struct buffer *out, const struct value *value, bool sorted, struct error *error);
 
+/* The tree as such JSON, in the arena; the empty text when it holds what JSON cannot. */
+struct text json_text(struct arena *arena, const struct value *value);
+
 #endif

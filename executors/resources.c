@@ -143,9 +143,7 @@ struct text resources_assign_gpus(struct free_resources *available, struct arena
         available->gpus--;
         buffer_printf(&names, "%s%s", names.length ? "," : "", available->machine->gpus[gpu].data);
     }
-    struct text result = arena_text(arena, names.data ? names.data : "", names.length);
-    buffer_free(&names);
-    return result;
+    return arena_take(arena, &names);
 }
 
 static int64_t not_negative(int64_t amount)

@@ -75,11 +75,6 @@ static void close_clients(struct kubernetes_connection *connection)
     connection->streams = NULL;
 }
 
-static struct text copy_text(struct arena *arena, struct text text)
-{
-    return arena_text(arena, text.data ? text.data : "", text.length);
-}
-
 void kubernetes_connection_free(struct kubernetes_connection *connection)
 {
     close_clients(connection);
@@ -99,10 +94,12 @@ struct kubernetes_connection *kubernetes_connection_open(const struct kubernetes
     connection->arena = arena_new();
     connection->service_account = arena_string(connection->arena, service_account);
     *own = *settings;
-    own->kubeconfig = copy_text(connection->arena, settings->kubeconfig);
-    own->context = copy_text(connection->arena, settings->context);
-    own->namespace = copy_text(connection->arena, settings->namespace);
-    own->proxy = copy_text(connection->arena, settings->proxy);
+    own->kubeconfig =
+        arena_text(connection->arena, settings->kubeconfig.data, settings->kubeconfig.length);
+    own->context = arena_text(connection->arena, settings->context.data, settings->context.length);
+    own->namespace =
+        arena_text(connection->arena, settings->namespace.data, settings->namespace.length);
+    own->proxy = arena_text(connection->arena, settings->proxy.data, settings->proxy.length);
     own->host_paths = NULL; /* not used here */
     own->host_path_count = 0;
     if (load_config(connection, error)) {

@@ -76,9 +76,7 @@ static struct text select_tasks(struct arena *arena, const struct job_call *call
     for (size_t i = 0; i < call->task_count && i < MOST_ASKED; i++)
         buffer_printf(&out, "%s%d", i ? "%2C" : "", call->tasks[i]);
     buffer_add_string(&out, ")");
-    struct text result = arena_text(arena, out.data, out.length);
-    buffer_free(&out);
-    return result;
+    return arena_take(arena, &out);
 }
 
 static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)

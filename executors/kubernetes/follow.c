@@ -176,9 +176,7 @@ static struct text jobs_path(struct arena *arena, const struct kubernetes *kuber
     for (size_t i = 0; i < count; i++)
         buffer_printf(&path, "%s%s", i ? "%2C" : "", lookups[i]->id);
     buffer_add_string(&path, "%29");
-    struct text text = arena_text(arena, path.data, path.length);
-    buffer_free(&path);
-    return text;
+    return arena_take(arena, &path);
 }
 
 void kubernetes_follow_ask_jobs(struct kubernetes *kubernetes, struct lookup *const *lookups,

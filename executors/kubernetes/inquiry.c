@@ -53,9 +53,7 @@ static struct text list_path(const struct inquiries *inquiries, size_t first, si
     for (size_t i = 0; i < count; i++)
         buffer_printf(&path, "%s%s", i ? "%2C" : "", inquiries->items[first + i].request->id);
     buffer_add_string(&path, "%29");
-    struct text text = arena_text(inquiries->arena, path.data, path.length);
-    buffer_free(&path);
-    return text;
+    return arena_take(inquiries->arena, &path);
 }
 
 static void add_found(struct inquiries *inquiries, struct inquiry *inquiry,

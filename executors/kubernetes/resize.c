@@ -122,22 +122,18 @@ static void run_patches(struct inquiries *inquiries, struct resize_change *chang
 static struct text shift_rule(struct arena *arena, const struct value *object, int64_t more)
 {
     struct text written = kubernetes_annotation_of(object, KUBERNETES_ANNOTATION_COMPLETE);
-    struct text role = kubernetes_label_of(object, KUBERNETES_LABEL_ROLE), shifted = {NULL, 0};
+    struct text role = kubernetes_label_of(object, KUBERNETES_LABEL_ROLE), none = {NULL, 0};
     struct error error;
     struct value *rule =
         json_read(arena, written, "dlspool/complete", &yaml_trusted_limits, &error);
     if (!written.length || !role.length || !rule)
-        return shifted;
+        return none;
     struct value *own = value_get(rule, arena_text(arena, role.data, role.length).data);
     double failed = value_get_number(own, "failed", 0) + (double)more;
     if (value_get_number(own, "failed", 0) < 1)
-        return shifted;
+        return none;
     value_set(arena, own, TEXT("failed"), value_number(arena, failed < 1 ? 1 : failed));
-    struct buffer json = {0};
-    if (json_write(&json, rule, false, &error) == 0)
-        shifted = arena_text(arena, json.data, json.length);
-    buffer_free(&json);
-    return shifted;
+    return json_text(arena, rule);
 }
 
 static void put_number(struct arena *arena, struct value *object, const char *name, double number)
@@ -170,11 +166,7 @@ static struct text tasks_body(struct arena *arena, const struct found_job *found
     }
     value_put(arena, body, "metadata", seen);
     value_put(arena, body, "spec", request);
-    struct buffer json = {0};
-    json_write(&json, body, false, NULL);
-    struct text text = arena_text(arena, json.data, json.length);
-    buffer_free(&json);
-    return text;
+    return json_text(arena, body);
 }
 
 static void resize_tasks(struct inquiries *inquiries, struct resize_change *change)

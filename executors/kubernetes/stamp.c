@@ -251,12 +251,5 @@ struct text kubernetes_manifest_object_body(struct arena *arena,
     if (suspend && object->kind->is_job)
         value_put(arena, replace_by_copy(arena, tree, "spec"), "suspend",
                   value_boolean(arena, true));
-    struct buffer json = {0};
-    struct error error;
-    /* What was read from a file holds nothing that JSON cannot. */
-    if (json_write(&json, tree, false, &error))
-        buffer_clear(&json);
-    struct text body = arena_text(arena, json.data ? json.data : "", json.length);
-    buffer_free(&json);
-    return body;
+    return json_text(arena, tree); /* what was read from a file holds nothing that JSON cannot */
 }

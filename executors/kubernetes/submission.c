@@ -154,15 +154,12 @@ void submission_ask_release(struct kubernetes_submission *job, struct submission
         value_put(arena, spec, "suspend", value_boolean(arena, false));
         value_put(arena, body, "spec", spec);
     }
-    struct buffer text = {0};
-    json_write(&text, body, false, NULL);
     struct text path =
         kubernetes_manifest_path(arena, object->kind, job->kubernetes->space, object->name.data);
     prepare_request(part, "PATCH", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
     part->call.content_type = "application/merge-patch+json";
-    part->call.body = arena_text(arena, text.data, text.length);
+    part->call.body = json_text(arena, body);
     part->call.raw = true;
-    buffer_free(&text);
 }
 
 void submission_ask_undo(struct kubernetes_submission *job)

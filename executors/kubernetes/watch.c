@@ -141,11 +141,8 @@ static void prepare_page(struct kubernetes_watch *watch)
         http_escape(&path, text_of(watch->next));
     }
     arena_reset(watch->arena);
-    watch->call = (struct kubernetes_call){
-        .method = "GET",
-        .path = arena_text(watch->arena, path.data, path.length),
-    };
-    buffer_free(&path);
+    watch->call =
+        (struct kubernetes_call){.method = "GET", .path = arena_take(watch->arena, &path)};
 }
 
 static void take_page(struct kubernetes_watch *watch)

@@ -59,9 +59,7 @@ static struct text make_path(struct arena *arena, int version, const char *const
         buffer_add_string(&path, i ? "%2C" : "");
         http_escape(&path, text_of(names[i]));
     }
-    struct text text = arena_text(arena, path.data, path.length);
-    buffer_free(&path);
-    return text;
+    return arena_take(arena, &path);
 }
 
 static void take_jobs(struct slurm_records *records, struct arena *arena,

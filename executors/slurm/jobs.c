@@ -145,16 +145,13 @@ int slurm_job_decide(struct slurm *slurm, struct slurm_job *job, const struct jo
 {
     struct arena *arena = arena_new();
     struct value *tree = value_object(arena);
-    struct buffer out = {0};
     value_put(arena, tree, "phase",
               value_string(arena, poll->phase == PHASE_SUCCEEDED ? "succeeded" : "failed"));
     value_put(arena, tree, "exit_code", value_number(arena, poll->exit_code));
     value_put(arena, tree, "reason", value_string(arena, poll->reason));
     value_put(arena, tree, "detail", value_string(arena, poll->detail));
-    int result = json_write(&out, tree, false, error);
-    if (!result)
-        result =
-            slurm_directory_note(slurm->directory, job->name, "verdict", buffer_text(&out), error);
+    int result =
+        slurm_directory_note(slurm->directory, job->name, "verdict", json_text(arena, tree), error);
     if (!result) {
         job->decided = true;
         job->phase = poll->phase;
@@ -162,7 +159,6 @@ int slurm_job_decide(struct slurm *slurm, struct slurm_job *job, const struct jo
         memcpy(job->reason, poll->reason, sizeof(job->reason));
         memcpy(job->detail, poll->detail, sizeof(job->detail));
     }
-    buffer_free(&out);
     arena_free(arena);
     return result;
 }

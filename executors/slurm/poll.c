@@ -115,13 +115,6 @@ static struct slurm_call *add_call(struct polling *polling, const struct asked *
     return call;
 }
 
-static struct text copy_body(struct polling *polling, struct buffer *body)
-{
-    struct text text = arena_text(polling->scratch, body->data ? body->data : "", body->length);
-    buffer_free(body);
-    return text;
-}
-
 static void add_release(struct polling *polling, const struct slurm_version *version,
                         const struct asked *asked)
 {
@@ -138,7 +131,7 @@ static void add_release(struct polling *polling, const struct slurm_version *ver
                        polling->slurm->executor.identity);
     slurm_request_release(&body, version, token, asked->job->name);
     call->path = slurm_path(polling->scratch, version, "job/%lld", (long long)number);
-    call->body = copy_body(polling, &body);
+    call->body = arena_take(polling->scratch, &body);
 }
 
 static void add_ends(struct polling *polling, const struct slurm_version *version,
@@ -182,7 +175,7 @@ static void hand_in_again(struct polling *polling, const struct slurm_version *v
         return;
     }
     call->path = slurm_path(polling->scratch, version, "job/submit");
-    call->body = copy_body(polling, &body);
+    call->body = arena_take(polling->scratch, &body);
     polling->handed_in[polling->repairs - 1] = job;
     job->handed_in_again++;
     job->missing = 0; /* it is looked for again before it is handed in once more */

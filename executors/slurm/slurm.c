@@ -46,9 +46,7 @@ struct text slurm_path(struct arena *arena, const struct slurm_version *version,
     buffer_printf(&path, "/slurm/v0.0.%d/", version->api);
     buffer_vprintf(&path, format, arguments);
     va_end(arguments);
-    struct text text = arena_text(arena, path.data, path.length);
-    buffer_free(&path);
-    return text;
+    return arena_take(arena, &path);
 }
 
 void slurm_call_cancel(struct slurm_call *call, struct arena *arena,

@@ -187,6 +187,22 @@ static void keys_can_be_sorted(void **state)
     buffer_free(&out);
 }
 
+static void a_tree_becomes_text_in_the_arena(void **state)
+{
+    (void)state;
+    struct value *map = value_object(arena);
+    assert_string_equal(json_text(arena, map).data, "{}");
+    value_put(arena, map, "b", value_number(arena, 2));
+    value_put(arena, map, "a", value_string(arena, "x"));
+    struct text text = json_text(arena, map);
+    assert_string_equal(text.data, "{\"b\":2,\"a\":\"x\"}");
+    assert_int_equal(text.length, strlen(text.data));
+    value_put(arena, map, "c", value_number(arena, (double)INFINITY));
+    text = json_text(arena, map);
+    assert_int_equal(text.length, 0);
+    assert_string_equal(text.data, "");
+}
+
 static void hostile_input_is_quick(void **state)
 {
     (void)state;
@@ -263,6 +279,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(limits_hold_exactly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_written_reads_back_equal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_can_be_sorted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_tree_becomes_text_in_the_arena, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_input_is_quick, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mutated_documents_do_no_harm, set_up, tear_down),
     };

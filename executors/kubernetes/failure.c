@@ -34,14 +34,6 @@ struct reading {
     char what_buffer[96];
 };
 
-static void set_failure(struct reading *reading, int exit_code, const char *reason,
-                        struct text message)
-{
-    reading->pod->exit_code = exit_code;
-    reading->pod->reason = reason;
-    cached_set_text(&reading->pod->message, message, MESSAGE_SIZE);
-}
-
 static void fail_words(struct reading *reading, int exit_code, const char *reason,
                        const char *words, struct text message)
 {
@@ -51,12 +43,14 @@ static void fail_words(struct reading *reading, int exit_code, const char *reaso
         buffer_add_string(&text, ": ");
         buffer_add_text(&text, message);
     }
-    set_failure(reading, exit_code, reason, buffer_text(&text));
+    reading->pod->exit_code = exit_code;
+    reading->pod->reason = reason;
+    cached_set_text(&reading->pod->message, buffer_text(&text), MESSAGE_SIZE);
     buffer_free(&text);
 }
 
 /* The exit code of the deciding container; -1 without one. */
-static int reduce_code_of(const struct value *terminated)
+static int exit_code_of(const struct value *terminated)
 {
     double code = value_get_number(terminated, "exitCode", -1);
     double number = value_get_number(terminated, "signal", 0);
@@ -67,17 +61,33 @@ static int reduce_code_of(const struct value *terminated)
 
 static int code_or(const struct value *terminated, int otherwise)
 {
-    int code = reduce_code_of(terminated);
+    int code = exit_code_of(terminated);
     return code > 0 ? code : otherwise;
 }
 
-/* Did the pod fail as a whole, and not one of its containers?  Its reason then becomes one of
- * dlspool's words. */
+/* A reason of the cluster's, and what it is in dlspool's words. */
+struct meaning {
+    const char *reason, *ours, *words;
+};
+
+/* Set the failure that the reason means; false when the table does not have it. */
+static bool find_meaning(struct reading *reading, const struct meaning *table, size_t count,
+                         struct text reason, struct text message)
+{
+    for (size_t i = 0; reason.length && i < count; i++) {
+        if (!text_is(reason, table[i].reason))
+            continue;
+        fail_words(reading, code_or(reading->container, EXIT_UNKNOWN), table[i].ours,
+                   table[i].words, message);
+        return true;
+    }
+    return false;
+}
+
+/* Did the pod fail as a whole, and not one of its containers? */
 static bool find_pod_reason(struct reading *reading)
 {
-    static const struct {
-        const char *reason, *ours, *words;
-    } table[] = {
+    static const struct meaning table[] = {
         {"Evicted", "Evicted", "was evicted"},
         {"DeadlineExceeded", "TimeLimit", "ran for longer than its time limit"},
         {"NodeLost", "NodeLost", "was lost with its node"},
@@ -94,13 +104,8 @@ static bool find_pod_reason(struct reading *reading)
     };
     struct text reason = value_get_text(reading->status, "reason");
     struct text message = value_get_text(reading->status, "message");
-    for (size_t i = 0; reason.length && i < ARRAY_COUNT(table); i++) {
-        if (!text_is(reason, table[i].reason))
-            continue;
-        fail_words(reading, code_or(reading->container, EXIT_UNKNOWN), table[i].ours,
-                   table[i].words, message);
+    if (find_meaning(reading, table, ARRAY_COUNT(table), reason, message))
         return true;
-    }
     if (!text_starts(reason, "OutOf")) /* a resource's name follows: OutOfcpu, OutOfrdma/hca */
         return false;
     char words[128];
@@ -139,9 +144,7 @@ static bool find_memory(struct reading *reading)
 
 static bool find_disruption(struct reading *reading)
 {
-    static const struct {
-        const char *reason, *ours, *words;
-    } table[] = {
+    static const struct meaning table[] = {
         {"PreemptionByScheduler", "Preempted", "was preempted by the scheduler"},
         {"PreemptionByKubeScheduler", "Preempted", "was preempted by the scheduler"},
         {"DeletionByTaintManager", "NodeLost", "was ended because its node was lost or tainted"},
@@ -151,22 +154,13 @@ static bool find_disruption(struct reading *reading)
     };
     const struct value *condition =
         kubernetes_condition_find_true(reading->status, "DisruptionTarget");
-    struct text reason = value_get_text(condition, "reason");
-    for (size_t i = 0; condition && i < ARRAY_COUNT(table); i++) {
-        if (!text_is(reason, table[i].reason))
-            continue;
-        fail_words(reading, code_or(reading->container, EXIT_UNKNOWN), table[i].ours,
-                   table[i].words, value_get_text(condition, "message"));
-        return true;
-    }
-    return false;
+    return find_meaning(reading, table, ARRAY_COUNT(table), value_get_text(condition, "reason"),
+                        value_get_text(condition, "message"));
 }
 
 static bool find_container(struct reading *reading)
 {
-    static const struct {
-        const char *reason, *ours, *words;
-    } table[] = {
+    static const struct meaning table[] = {
         {"StartError", "StartError", "could not be started"},
         {"ContainerCannotRun", "StartError", "could not be started"},
         {"RunContainerError", "StartError", "could not be started"},
@@ -176,20 +170,14 @@ static bool find_container(struct reading *reading)
         {"ContainerStatusUnknown", "NodeLost", "was lost by its node"},
         {"DeadlineExceeded", "TimeLimit", "ran for longer than its time limit"},
     };
-    struct text reason = value_get_text(reading->container, "reason");
-    for (size_t i = 0; reason.length && i < ARRAY_COUNT(table); i++) {
-        if (!text_is(reason, table[i].reason))
-            continue;
-        fail_words(reading, code_or(reading->container, EXIT_UNKNOWN), table[i].ours,
-                   table[i].words, value_get_text(reading->container, "message"));
-        return true;
-    }
-    return false;
+    return find_meaning(reading, table, ARRAY_COUNT(table),
+                        value_get_text(reading->container, "reason"),
+                        value_get_text(reading->container, "message"));
 }
 
 static bool find_exit(struct reading *reading)
 {
-    int code = reduce_code_of(reading->container);
+    int code = exit_code_of(reading->container);
     char words[96];
     if (code <= 0)
         return false;
@@ -225,10 +213,9 @@ static int rank_container(const struct value *container)
     const struct value *terminated = terminated_of(container);
     if (!terminated || terminated->kind != VALUE_OBJECT)
         return 0;
-    if (text_is(value_get_text(terminated, "reason"), "OOMKilled") &&
-        reduce_code_of(terminated) != 0)
+    if (text_is(value_get_text(terminated, "reason"), "OOMKilled") && exit_code_of(terminated) != 0)
         return 3;
-    return reduce_code_of(terminated) == 0 ? 1 : 2;
+    return exit_code_of(terminated) == 0 ? 1 : 2;
 }
 
 static void choose_container(struct reading *reading)

@@ -160,65 +160,60 @@ static uint64_t uid_of(const struct value *object)
     return hash_text(HASH_START, value_get_text(value_get(object, "metadata"), "uid"));
 }
 
+/* A watch may repeat an older version than the one that is known: that is not taken.  What is listed
+ * is taken in any case. */
+static bool is_stale(const struct value *object, uint64_t known, bool listed)
+{
+    uint64_t version = kubernetes_reduce_version(object);
+    return !listed && version && version < known;
+}
+
 static void take_job(struct kubernetes_cache *cache, struct cached_token *token,
-                     const struct value *object, bool deleted, bool listed)
+                     const struct value *object, bool listed)
 {
     struct cached_job *job = find_job(token, uid_of(object)), fresh = {0};
-    if (deleted && job)
-        remove_job(token, job);
-    if (deleted)
-        return;
     if (!job) {
-        if (!kubernetes_reduce_job(&fresh, object)) {
-            cached_job_free(&fresh);
+        if (!kubernetes_reduce_job(&fresh, object))
             return;
-        }
         token->jobs = memory_resize(token->jobs, (token->job_count + 1) * sizeof(*token->jobs));
         job = &token->jobs[token->job_count++];
         *job = fresh;
-        job->seen = cache->lists[FOLLOW_JOBS];
         kubernetes_events_place_orphans(cache, token->name);
-        return;
-    }
-    kubernetes_reduce_job(&fresh, object);
-    bool stale = !listed && fresh.version && fresh.version < job->version;
-    cached_job_free(&fresh);
-    if (!stale)
+    } else if (!is_stale(object, job->version, listed)) {
         kubernetes_reduce_job(job, object);
+    }
     job->seen = cache->lists[FOLLOW_JOBS];
 }
 
-/* Take up what is said of a pod.  A watch may repeat an older version than the one that is
- * known: that is not taken.  What is listed is taken in any case. */
 static void take_pod(struct kubernetes_cache *cache, struct cached_token *token,
-                     const struct value *object, bool deleted, bool listed)
+                     const struct value *object, bool listed)
 {
     struct cached_pod *pod = find_pod(token, uid_of(object)), fresh = {0};
-    if (deleted && pod)
-        lose_pod(token, pod);
-    if (deleted)
-        return;
     if (!pod) {
-        if (!kubernetes_reduce_pod(&fresh, object)) {
-            cached_pod_free(&fresh);
+        if (!kubernetes_reduce_pod(&fresh, object))
             return;
-        }
-        if (token->pod_count == token->pod_capacity) {
+        if (token->pod_count == token->pod_capacity) { /* most tokens have one pod */
             token->pod_capacity = token->pod_capacity ? 2 * token->pod_capacity : 1;
             token->pods = memory_resize(token->pods, token->pod_capacity * sizeof(*token->pods));
         }
         pod = &token->pods[token->pod_count++];
         *pod = fresh;
-        pod->seen = cache->lists[FOLLOW_PODS];
         kubernetes_events_place_orphans(cache, token->name);
-        return;
-    }
-    kubernetes_reduce_pod(&fresh, object);
-    bool stale = !listed && fresh.version && fresh.version < pod->version;
-    cached_pod_free(&fresh);
-    if (!stale)
+    } else if (!is_stale(object, pod->version, listed)) {
         kubernetes_reduce_pod(pod, object);
+    }
     pod->seen = cache->lists[FOLLOW_PODS];
+}
+
+/* The object was deleted. */
+static void drop_object(struct cached_token *token, enum followed_kind kind, uint64_t uid)
+{
+    struct cached_job *job = kind == FOLLOW_JOBS ? find_job(token, uid) : NULL;
+    struct cached_pod *pod = kind == FOLLOW_PODS ? find_pod(token, uid) : NULL;
+    if (job)
+        remove_job(token, job);
+    if (pod)
+        lose_pod(token, pod);
 }
 
 void kubernetes_cache_take(struct kubernetes_cache *cache, enum followed_kind kind,
@@ -236,10 +231,12 @@ void kubernetes_cache_take(struct kubernetes_cache *cache, enum followed_kind ki
     struct cached_token *token = deleted ? find_token(cache, name) : add_token(cache, name);
     if (!token)
         return;
-    if (kind == FOLLOW_JOBS)
-        take_job(cache, token, object, deleted, listed);
+    if (deleted)
+        drop_object(token, kind, uid_of(object));
+    else if (kind == FOLLOW_JOBS)
+        take_job(cache, token, object, listed);
     else
-        take_pod(cache, token, object, deleted, listed);
+        take_pod(cache, token, object, listed);
     drop_if_empty(cache, token);
 }
 

@@ -72,6 +72,11 @@ static uint64_t read_digits(struct text text)
     return number;
 }
 
+uint64_t kubernetes_reduce_version(const struct value *object)
+{
+    return read_digits(value_get_text(value_get(object, "metadata"), "resourceVersion"));
+}
+
 /* Names become part of paths: what no server gives is none. */
 static bool is_name(struct text name)
 {
@@ -157,7 +162,7 @@ bool kubernetes_reduce_pod(struct cached_pod *pod, const struct value *object)
     if (!uid.length || !is_name(name))
         return false;
     pod->uid = hash_text(HASH_START, uid);
-    pod->version = read_digits(value_get_text(metadata, "resourceVersion"));
+    pod->version = kubernetes_reduce_version(object);
     cached_set_text(&pod->name, name, NAME_LIMIT);
     set_role(&pod->role, value_get(metadata, "labels"));
     struct text node = value_get_text(value_get(object, "spec"), "nodeName");
@@ -252,7 +257,7 @@ bool kubernetes_reduce_job(struct cached_job *job, const struct value *object)
     if (!uid.length || !is_name(name))
         return false;
     job->uid = hash_text(HASH_START, uid);
-    job->version = read_digits(value_get_text(metadata, "resourceVersion"));
+    job->version = kubernetes_reduce_version(object);
     cached_set_text(&job->name, name, NAME_LIMIT);
     set_role(&job->role, labels);
     job->owner = !owned_by_job(metadata);

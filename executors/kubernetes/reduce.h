@@ -4,8 +4,11 @@
 
 #include "executors/kubernetes/cached.h"
 
-/* False when the object is malformed.  `pod` and `job` are zero, or as they were before: what is
- * replaced is freed. */
+/* Its resourceVersion; 0 when that is no number. */
+uint64_t kubernetes_reduce_version(const struct value *object);
+
+/* False, with nothing changed, when the object is malformed.  `pod` and `job` are zero, or as they were
+ * before: what is replaced is freed. */
 bool kubernetes_reduce_pod(struct cached_pod *pod, const struct value *object);
 bool kubernetes_reduce_job(struct cached_job *job, const struct value *object);
 

@@ -22,6 +22,16 @@ void secret_wipe(struct buffer *buffer)
     buffer_free(buffer);
 }
 
+void secret_wipe_text(struct text text)
+{
+    union {
+        const char *data;
+        char *own;
+    } bytes = {text.data};
+    if (bytes.own)
+        explicit_bzero(bytes.own, text.length);
+}
+
 void secret_close_memory(void)
 {
     static bool done;
@@ -54,8 +64,9 @@ static bool is_due(const struct secret *secret)
     return stat(secret->path, &now) || !is_same(&now, &secret->seen);
 }
 
-/* `seen` is as the file was before it was read: a change in between is seen the next time. */
-static int read_file(const char *path, struct buffer *out, struct stat *seen, struct error *error)
+/* What changes between looking at the file and reading it is seen the next time. */
+int secret_read_file(const char *path, size_t limit, struct buffer *out, struct stat *seen,
+                     struct error *error)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
@@ -66,7 +77,7 @@ static int read_file(const char *path, struct buffer *out, struct stat *seen, st
     else if (!S_ISREG(seen->st_mode))
         result = error_set(error, "%s is not a regular file", path);
     else
-        result = file_read_all(file, FILE_LIMIT, out, path, error);
+        result = file_read_all(file, limit, out, path, error);
     close(file);
     return result;
 }
@@ -78,7 +89,7 @@ int secret_refresh(struct secret *secret, secret_check *check, struct error *err
     if (!is_due(secret))
         return 0;
     secret_close_memory();
-    int result = read_file(secret->path, &bytes, &seen, error);
+    int result = secret_read_file(secret->path, FILE_LIMIT, &bytes, &seen, error);
     struct text trimmed = text_trim(buffer_text(&bytes));
     if (!result && trimmed.length == 0)
         result = error_set(error, "%s is empty", secret->path);

@@ -32,8 +32,14 @@ int secret_refresh(struct secret *secret, secret_check *check, struct error *err
 /* Read the file at the next refresh in any case. */
 void secret_is_stale(struct secret *secret);
 
+/* Read a regular file whole.  `seen` is as it was before it was read.  -1 and a sentence. */
+int secret_read_file(const char *path, size_t limit, struct buffer *out, struct stat *seen,
+                     struct error *error);
+
 /* Overwrite and free. */
 void secret_wipe(struct buffer *buffer);
+/* Overwrite bytes that are our own, such as an arena's; data NULL is fine. */
+void secret_wipe_text(struct text text);
 
 /* Prevent others from reading our memory: no core file, no ptrace(2), no /proc/PID/mem. */
 void secret_close_memory(void);

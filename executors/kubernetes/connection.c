@@ -16,12 +16,11 @@ enum {
 
 /* ---- opening and closing ---- */
 
-/* The headers that every request has, beside the credential. */
-static const char **common_headers(struct arena *arena, const struct kubeconfig *config)
+/* The headers that every request has, beside the credential; `count` of them impersonate. */
+static const char **common_headers(struct arena *arena, const struct kubeconfig *config,
+                                   size_t count)
 {
-    size_t count = 0, used = 0;
-    while (config->impersonate[count])
-        count++;
+    size_t used = 0;
     const char **headers = arena_allocate(arena, (count + 3) * sizeof(*headers));
     headers[used++] = "User-Agent: dlspool/" DLSPOOL_VERSION;
     headers[used++] = "Accept: application/json";
@@ -63,7 +62,7 @@ static int load_config(struct kubernetes_connection *connection, struct error *e
     connection->config_arena = arena;
     connection->config = config;
     connection->credential = kubernetes_credential_new(config);
-    connection->headers = common_headers(arena, config);
+    connection->headers = common_headers(arena, config, headers);
     return 0;
 }
 
@@ -137,9 +136,6 @@ static int open_clients(struct kubernetes_connection *connection, struct error *
         .base = config->server,
         .tls_name = config->tls_name,
         .proxy = proxy,
-        .ca = kubernetes_credential_ca(connection->credential),
-        .certificate = kubernetes_credential_certificate(connection->credential),
-        .key = kubernetes_credential_key(connection->credential),
         .timeout = own->request_timeout,
         .connect_timeout = own->connect_timeout,
         .response_limit = ANSWER_LIMIT,
@@ -147,6 +143,7 @@ static int open_clients(struct kubernetes_connection *connection, struct error *
         .go_on = go_on,
         .context = connection,
     };
+    kubernetes_credential_apply(connection->credential, &settings);
     if (!connection->http)
         connection->http = http_open(&settings, error);
     if (connection->http && !connection->streams)

@@ -187,17 +187,10 @@ static struct text bytes_of(const struct secret *source)
     return source->bytes.length ? buffer_text(&source->bytes) : (struct text){0};
 }
 
-struct text kubernetes_credential_ca(const struct kubernetes_credential *credential)
+void kubernetes_credential_apply(const struct kubernetes_credential *credential,
+                                 struct http_settings *settings)
 {
-    return bytes_of(&credential->ca);
-}
-
-struct text kubernetes_credential_certificate(const struct kubernetes_credential *credential)
-{
-    return bytes_of(&credential->certificate);
-}
-
-struct text kubernetes_credential_key(const struct kubernetes_credential *credential)
-{
-    return bytes_of(&credential->key);
+    settings->ca = bytes_of(&credential->ca);
+    settings->certificate = bytes_of(&credential->certificate);
+    settings->key = bytes_of(&credential->key);
 }

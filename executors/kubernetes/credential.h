@@ -11,6 +11,7 @@
 #ifndef EXECUTORS_KUBERNETES_CREDENTIAL_H
 #define EXECUTORS_KUBERNETES_CREDENTIAL_H
 
+#include "executors/http/settings.h"
 #include "executors/kubernetes/kubeconfig.h"
 
 struct kubernetes_credential;
@@ -29,9 +30,8 @@ int kubernetes_credential_refresh(struct kubernetes_credential *credential, stru
 /* "Authorization: Bearer ...", or NULL when there is only a certificate. */
 const char *kubernetes_credential_header(const struct kubernetes_credential *credential);
 
-/* PEM; data NULL: none. */
-struct text kubernetes_credential_ca(const struct kubernetes_credential *credential);
-struct text kubernetes_credential_certificate(const struct kubernetes_credential *credential);
-struct text kubernetes_credential_key(const struct kubernetes_credential *credential);
+/* Set the certificates and the key of the settings; they live until the credential is refreshed. */
+void kubernetes_credential_apply(const struct kubernetes_credential *credential,
+                                 struct http_settings *settings);
 
 #endif

@@ -8,7 +8,6 @@
 #include "executors/kubernetes/kubeconfig.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/yaml.h"
 #include "executors/kubernetes/kubeconfig_fields.h"
+#include "executors/secret.h"
 
 enum {
     FILE_LIMIT = 4 << 20, /* bytes of a kubeconfig, a certificate or a token */
@@ -26,24 +25,6 @@ enum {
 };
 
 /* ---- files ---- */
-
-/* Read a regular file whole into `out`.  -1 and a sentence. */
-static int kubeconfig_read_file(const char *path, struct buffer *out, struct error *error)
-{
-    struct stat status;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0)
-        return error_errno(error, "%s could not be opened", path);
-    int result = fstat(file, &status);
-    if (result)
-        error_errno(error, "%s could not be looked at", path);
-    else if (!S_ISREG(status.st_mode))
-        result = error_set(error, "%s is not a regular file", path);
-    else
-        result = file_read_all(file, FILE_LIMIT, out, path, error);
-    close(file);
-    return result;
-}
 
 /* Secrets' owner should be the only one who can read them, or a group that the owner chose. */
 static bool others_may_read(const char *path)
@@ -207,12 +188,11 @@ static int add_tree(struct config_reader *reader, const char *path, struct text 
 static int add_file(struct config_reader *reader, const char *path)
 {
     struct buffer source = {0};
-    int result = kubeconfig_read_file(path, &source, reader->error);
+    struct stat status;
+    int result = secret_read_file(path, FILE_LIMIT, &source, &status, reader->error);
     if (!result)
         result = add_tree(reader, path, buffer_text(&source));
-    if (source.data)
-        explicit_bzero(source.data, source.capacity);
-    buffer_free(&source);
+    secret_wipe(&source);
     return result;
 }
 
@@ -266,8 +246,9 @@ static struct kubeconfig *read_service_account(struct arena *arena, const char *
         .token_file = arena_printf(arena, "%s/token", directory).data,
         .impersonate = arena_allocate(arena, sizeof(*config->impersonate)),
     };
-    if (kubeconfig_read_file(arena_printf(arena, "%s/namespace", directory).data, &bytes, NULL) ==
-        0) {
+    struct stat status;
+    if (secret_read_file(arena_printf(arena, "%s/namespace", directory).data, FILE_LIMIT, &bytes,
+                         &status, NULL) == 0) {
         struct text name = text_trim(buffer_text(&bytes));
         config->namespace = arena_text(arena, name.data, name.length).data;
     }
@@ -316,7 +297,7 @@ struct kubeconfig *kubeconfig_parse(struct arena *arena, struct text source, con
 
 void kubeconfig_wipe(struct kubeconfig *config)
 {
-    kubeconfig_fields_wipe(config->token);
-    kubeconfig_fields_wipe(config->key.bytes);
+    secret_wipe_text(config->token);
+    secret_wipe_text(config->key.bytes);
     config->token = config->key.bytes = (struct text){0};
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "executors/secret.h"
+
 const char *kubeconfig_fields_beside(const struct config_entry *entry, struct text path)
 {
     const char *slash = strrchr(entry->file->path, '/');
@@ -62,16 +64,6 @@ int kubeconfig_fields_boolean(const struct config_entry *entry, const struct val
     return 0;
 }
 
-void kubeconfig_fields_wipe(struct text text)
-{
-    union {
-        const char *data;
-        char *own; /* an arena's bytes can be written to */
-    } bytes = {text.data};
-    if (bytes.own)
-        explicit_bzero(bytes.own, text.length);
-}
-
 int kubeconfig_fields_pem(const struct config_entry *entry, const char *field, const char *kind,
                           struct kubeconfig_pem *pem)
 {
@@ -92,10 +84,8 @@ int kubeconfig_fields_pem(const struct config_entry *entry, const char *field, c
             kubeconfig_fields_refuse(entry, value, data_field, "what is encoded there is not PEM");
     else
         pem->bytes = arena_text(reader->arena, bytes.data, bytes.length);
-    if (bytes.data)
-        explicit_bzero(bytes.data, bytes.capacity);
-    buffer_free(&bytes);
+    secret_wipe(&bytes);
     if (strcmp(kind, "PRIVATE KEY") == 0)
-        kubeconfig_fields_wipe(value->string);
+        secret_wipe_text(value->string);
     return result;
 }

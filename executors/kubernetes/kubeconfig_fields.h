@@ -56,8 +56,6 @@ int kubeconfig_fields_boolean(const struct config_entry *entry, const struct val
 int kubeconfig_fields_pem(const struct config_entry *entry, const char *field, const char *kind,
                           struct kubeconfig_pem *pem);
 
-void kubeconfig_fields_wipe(struct text text); /* overwrite bytes of an arena of our own */
-
 /* kubeconfig_user.c: how the user authenticates; `cluster` is what a plugin may be told of. */
 int kubeconfig_fields_read_user(const struct config_entry *user, const struct config_entry *cluster,
                                 struct kubeconfig *config);

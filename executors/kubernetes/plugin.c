@@ -289,22 +289,6 @@ static int read_status(const struct value *status, struct kubernetes_plugin_answ
                : 0;
 }
 
-/* Overwrite the strings of a tree of our own. */
-static void wipe_tree(const struct value *tree)
-{
-    static const char *const secrets[] = {"token", "clientKeyData"};
-    const struct value *status = value_get(tree, "status");
-    for (size_t i = 0; i < ARRAY_COUNT(secrets); i++) {
-        struct text text = value_get_text(status, secrets[i]);
-        union {
-            const char *data;
-            char *own;
-        } bytes = {text.data};
-        if (bytes.own)
-            explicit_bzero(bytes.own, text.length);
-    }
-}
-
 int kubernetes_plugin_read(struct text output, const char *api_version,
                            struct kubernetes_plugin_answer *answer, struct error *error)
 {
@@ -321,8 +305,8 @@ int kubernetes_plugin_read(struct text output, const char *api_version,
                            api_version);
     else
         result = read_status(value_get(tree, "status"), answer, error);
-    if (tree)
-        wipe_tree(tree);
+    secret_wipe_text(value_get_text(value_get(tree, "status"), "token"));
+    secret_wipe_text(value_get_text(value_get(tree, "status"), "clientKeyData"));
     arena_free(arena);
     return result;
 }

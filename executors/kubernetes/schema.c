@@ -219,56 +219,40 @@ static void load_table(void)
 
 /* ---- problems ---- */
 
-static void begin_problem(struct buffer *out, uint32_t line, uint32_t column)
+/* Append "LINE:COLUMN: PLACE: SENTENCE" to the problems or, of a field that only a newer server may
+ * know, to `newer`; beyond the first few a problem is only counted. */
+static void add_problem(struct schema_problems *problems, bool newer,
+                        const struct value_path *place, uint32_t line, uint32_t column,
+                        const char *format, va_list arguments)
 {
+    struct buffer *out = newer ? &problems->newer : &problems->text;
+    if ((*(newer ? &problems->newer_count : &problems->count))++ >= SCHEMA_PROBLEMS_SHOWN)
+        return;
     if (out->length)
         buffer_add_byte(out, '\n');
     if (line)
         buffer_printf(out, "%u:%u: ", line, column);
-}
-
-void kubernetes_schema_problem(struct schema_problems *problems, const struct value *at,
-                               const char *format, ...)
-{
-    if (problems->count++ >= SCHEMA_PROBLEMS_SHOWN)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    begin_problem(&problems->text, at ? at->line : 0, at ? at->column : 0);
-    buffer_vprintf(&problems->text, format, arguments);
-    va_end(arguments);
-}
-
-static void add_problem(struct buffer *out, const struct value_path *place, uint32_t line,
-                        uint32_t column, const char *format, va_list arguments)
-{
-    begin_problem(out, line, column);
     value_path_add(out, place);
     buffer_add_string(out, place ? ": " : "");
     buffer_vprintf(out, format, arguments);
 }
 
-static void __attribute__((format(printf, 5, 6)))
-add_sentence(struct schema_problems *problems, const struct value_path *place, uint32_t line,
-             uint32_t column, const char *format, ...)
+void kubernetes_schema_problem(struct schema_problems *problems, const struct value *at,
+                               const char *format, ...)
 {
-    if (problems->count++ >= SCHEMA_PROBLEMS_SHOWN)
-        return;
     va_list arguments;
     va_start(arguments, format);
-    add_problem(&problems->text, place, line, column, format, arguments);
+    add_problem(problems, false, NULL, at ? at->line : 0, at ? at->column : 0, format, arguments);
     va_end(arguments);
 }
 
-static void __attribute__((format(printf, 4, 5)))
-newer_field(struct schema_problems *problems, const struct value_path *place,
-            const struct member *member, const char *format, ...)
+static void __attribute__((format(printf, 6, 7)))
+add_sentence(struct schema_problems *problems, bool newer, const struct value_path *place,
+             uint32_t line, uint32_t column, const char *format, ...)
 {
-    if (problems->newer_count++ >= SCHEMA_PROBLEMS_SHOWN)
-        return;
     va_list arguments;
     va_start(arguments, format);
-    add_problem(&problems->newer, place, member->line, member->column, format, arguments);
+    add_problem(problems, newer, place, line, column, format, arguments);
     va_end(arguments);
 }
 
@@ -277,8 +261,8 @@ static void add_expected(struct schema_problems *problems, const struct value_pa
 {
     struct buffer found = {0};
     value_path_add_found(&found, value);
-    add_sentence(problems, place, value->line, value->column, "found %s, expected %s%s", found.data,
-                 what, value->kind == VALUE_NULL ? "; leave the field out" : "");
+    add_sentence(problems, false, place, value->line, value->column, "found %s, expected %s%s",
+                 found.data, what, value->kind == VALUE_NULL ? "; leave the field out" : "");
     buffer_free(&found);
 }
 
@@ -314,12 +298,12 @@ static void unknown_field(struct schema_problems *problems, const struct value_p
         names[i] = arena_text(arena, type->fields[i].name.data, type->fields[i].name.length).data;
     struct nearest_hint hint;
     nearest_hint(&hint, member->key, names);
-    if (hint.text[0] || !is_field_name(member->key) || may_give_rights(type, member->key))
-        add_sentence(problems, place, member->line, member->column, "unknown field%s", hint.text);
-    else
-        newer_field(problems, place, member,
-                    "unknown field; Kubernetes " KUBERNETES_SCHEMA_VERSION
-                    " has none of that name, and a server that does not know it refuses the job");
+    bool newer = !hint.text[0] && is_field_name(member->key) && !may_give_rights(type, member->key);
+    add_sentence(problems, newer, place, member->line, member->column, "unknown field%s",
+                 newer
+                     ? "; Kubernetes " KUBERNETES_SCHEMA_VERSION
+                       " has none of that name, and a server that does not know it refuses the job"
+                     : hint.text);
     arena_free(arena);
 }
 
@@ -342,10 +326,15 @@ static bool is_exponent(struct text text)
     return at < text.length && digits_at(text, at) == text.length - at;
 }
 
-bool kubernetes_schema_is_quantity(struct text text)
+bool kubernetes_schema_read_quantity(struct text text, double *number)
 {
-    static const char *const suffixes[] = {"",  "m", "k",  "M",  "G",  "T",  "P",  "E",
-                                           "n", "u", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    static const struct {
+        const char *suffix;
+        double factor;
+    } suffixes[] = {{"", 1},        {"m", 1e-3},    {"k", 1e3},     {"M", 1e6},
+                    {"G", 1e9},     {"T", 1e12},    {"P", 1e15},    {"E", 1e18},
+                    {"u", 1e-6},    {"n", 1e-9},    {"Ki", 0x1p10}, {"Mi", 0x1p20},
+                    {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}, {"Ei", 0x1p60}};
     size_t at = text.length && (text.data[0] == '-' || text.data[0] == '+') ? 1 : 0;
     size_t whole = digits_at(text, at), fraction = 0;
     at += whole;
@@ -356,9 +345,13 @@ bool kubernetes_schema_is_quantity(struct text text)
     if (whole + fraction == 0)
         return false;
     struct text suffix = {text.data + at, text.length - at};
-    for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++)
-        if (text_is(suffix, suffixes[i]))
-            return true;
+    *number = strtod(text.data, NULL); /* with the exponent, where it has one */
+    for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++) {
+        if (!text_is(suffix, suffixes[i].suffix))
+            continue;
+        *number *= suffixes[i].factor;
+        return true;
+    }
     return is_exponent(suffix);
 }
 
@@ -397,6 +390,7 @@ static bool is_one_of(struct text word, struct text words)
 static bool leaf_fits(const struct schema_field *field, const struct value *value)
 {
     int64_t time;
+    double number;
     bool string = value->kind == VALUE_STRING;
     switch (field->basic) {
     case BASIC_ANY:
@@ -413,7 +407,7 @@ static bool leaf_fits(const struct schema_field *field, const struct value *valu
         return value->kind == VALUE_NUMBER;
     case BASIC_QUANTITY:
         return value->kind == VALUE_NUMBER ||
-               (string && kubernetes_schema_is_quantity(value->string));
+               (string && kubernetes_schema_read_quantity(value->string, &number));
     case BASIC_INTORSTRING:
         return string || is_whole(value, 0x1p31);
     case BASIC_TIME:
@@ -501,7 +495,7 @@ static void check_object(const struct schema_type *type, const struct value *val
         return;
     }
     if (depth_of(place) > DEEPEST) {
-        add_sentence(problems, place, value->line, value->column, "too deep");
+        add_sentence(problems, false, place, value->line, value->column, "too deep");
         return;
     }
     for (size_t i = 0; i < value->object.count; i++) {
@@ -517,7 +511,7 @@ static void check_object(const struct schema_type *type, const struct value *val
         const struct schema_field *field = &type->fields[i];
         struct value_path inner = {.above = place, .name = field->name};
         if (field->required && !value_member(value, field->name))
-            add_sentence(problems, &inner, value->line, value->column, "missing");
+            add_sentence(problems, false, &inner, value->line, value->column, "missing");
     }
 }
 

@@ -43,8 +43,8 @@ void kubernetes_schema_check(const char *type, const struct value *tree, const c
 void kubernetes_schema_problem(struct schema_problems *problems, const struct value *at,
                                const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Is it a quantity: a decimal number, perhaps with a sign, and a suffix m, k, M, G, T, P, E, n, u,
- * Ki, Mi, Gi, Ti, Pi, Ei, or an exponent? */
-bool kubernetes_schema_is_quantity(struct text text);
+/* Read a quantity: a decimal number, perhaps with a sign, and a suffix m, k, M, G, T, P, E, n, u, Ki,
+ * Mi, Gi, Ti, Pi, Ei, or an exponent.  A NUL follows the text.  False when it is none. */
+bool kubernetes_schema_read_quantity(struct text text, double *number);
 
 #endif

@@ -90,17 +90,26 @@ static void what_is_wrong_is_named_with_its_place(void **state)
 static void quantities_are_told_from_other_words(void **state)
 {
     (void)state;
+    double number;
+    static const struct {
+        const char *written;
+        double number;
+    } amounts[] = {{"1E", 1e18}, {"1E3", 1000}, {"-1.5", -1.5}, {"2Ki", 2048}, {"3G", 3e9}};
     static const char *const good[] = {"0",    "1",   "1.5", ".5",   "1.",    "500m", "16Gi",
                                        "2G",   "1e3", "1E3", "1e-3", "+1",    "-1",   "1k",
                                        "100n", "5u",  "1E",  "3Ei",  "1.5Mi", "1e+06"};
     static const char *const bad[] = {"",  "Gi",  "1gi", "1K",  "1 Gi", "1GB", "1e",   "1e3Gi",
                                       ".", "--1", "1mm", "0x1", "1,5",  "e3",  "1.5.5"};
     for (size_t i = 0; i < ARRAY_COUNT(good); i++)
-        if (!kubernetes_schema_is_quantity(text_of(good[i])))
+        if (!kubernetes_schema_read_quantity(text_of(good[i]), &number))
             fail_msg("%s is a quantity", good[i]);
     for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
-        if (kubernetes_schema_is_quantity(text_of(bad[i])))
+        if (kubernetes_schema_read_quantity(text_of(bad[i]), &number))
             fail_msg("%s is no quantity", bad[i]);
+    for (size_t i = 0; i < ARRAY_COUNT(amounts); i++) {
+        assert_true(kubernetes_schema_read_quantity(text_of(amounts[i].written), &number));
+        assert_true(number == amounts[i].number);
+    }
 }
 
 static void what_a_newer_server_may_know_is_no_problem(void **state)

@@ -24,15 +24,17 @@
 #include "executors/kubernetes/settings.h"
 #include "executors/kubernetes/status.h"
 
+#define KUBERNETES_MERGE_PATCH "application/merge-patch+json"
+
 struct kubernetes_call {
-    const char *method;       /* GET POST PATCH DELETE */
-    struct text path;         /* from "/" on, escaped, with its query; ends with NUL */
-    struct text body;         /* JSON; data NULL: none */
-    const char *content_type; /* NULL: application/json; a PATCH says
-                                   application/merge-patch+json */
-    int64_t timeout;          /* milliseconds; 0: the settings' */
-    bool raw;                 /* a 2xx answer is not JSON: leave it in `response` */
-    size_t response_limit;    /* bytes of a raw answer at most; the rest is cut off, which is no
+    const char *method; /* GET POST PATCH DELETE */
+    struct text path;   /* from "/" on, escaped, with its query; ends with NUL */
+    struct text body;   /* JSON; data NULL: none */
+    const char
+        *content_type;     /* NULL: application/json; of a PATCH usually KUBERNETES_MERGE_PATCH */
+    int64_t timeout;       /* milliseconds; 0: the settings' */
+    bool raw;              /* a 2xx answer is not JSON: leave it in `response` */
+    size_t response_limit; /* bytes of a raw answer at most; the rest is cut off, which is no
                                    error; 0: the usual limit, beyond which it is one */
     /* filled in: */
     enum kubernetes_outcome outcome;

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "executors/http/http.h"
 #include "executors/kubernetes/condition.h"
+#include "executors/kubernetes/schema.h"
 
 enum {
     PAGE = 100,     /* objects in an answer; a node with its images may have 50 KiB */
@@ -33,34 +33,16 @@ static const char product_label[] = "nvidia.com/gpu.product";
 
 /* ---- quantities ---- */
 
-/* A quantity as the server writes it: 500m, 16Gi, 1e3, 2.  NAN when it is none. */
-static double read_quantity(const struct value *value)
-{
-    static const struct {
-        const char *suffix;
-        double factor;
-    } suffixes[] = {{"", 1},        {"m", 1e-3},    {"k", 1e3},     {"M", 1e6},
-                    {"G", 1e9},     {"T", 1e12},    {"P", 1e15},    {"E", 1e18},
-                    {"u", 1e-6},    {"n", 1e-9},    {"Ki", 0x1p10}, {"Mi", 0x1p20},
-                    {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"Pi", 0x1p50}, {"Ei", 0x1p60}};
-    char *end;
-    if (value && value->kind == VALUE_NUMBER)
-        return value->number;
-    if (!value || value->kind != VALUE_STRING || !value->string.length)
-        return NAN;
-    double number = strtod(value->string.data, &end);
-    if (end == value->string.data || number < 0)
-        return NAN;
-    for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++)
-        if (strcmp(end, suffixes[i].suffix) == 0)
-            return number * suffixes[i].factor;
-    return NAN;
-}
-
+/* The amount of a resource; 0 when it is not there, or is none. */
 static double quantity_of(const struct value *resources, struct text name)
 {
     const struct member *member = value_member(resources, name);
-    double number = member ? read_quantity(member->value) : 0;
+    double number = 0;
+    if (member && member->value->kind == VALUE_NUMBER)
+        number = member->value->number;
+    else if (member && member->value->kind == VALUE_STRING &&
+             !kubernetes_schema_read_quantity(member->value->string, &number))
+        number = 0;
     return number >= 0 && number < 0x1p62 ? number : 0;
 }
 
@@ -223,38 +205,20 @@ static void count_pod(struct count *count, const struct value *pod)
 
 /* ---- lists ---- */
 
-/* Take every object of a collection, page by page; `path` has a query already.  The outcome of the
- * page that failed, whose sentence goes to `error`; KUBERNETES_GONE: begin again. */
-static enum kubernetes_outcome list_pages(struct count *count, const char *path,
-                                          void (*take)(struct count *count,
-                                                       const struct value *object),
-                                          int *status, struct error *error)
+static bool take_nodes(void *context, const struct value *page)
 {
-    enum kubernetes_outcome outcome;
-    struct buffer next = {0};
-    struct text more = {0};
-    struct arena *arena = arena_new();
-    buffer_add_string(&next, path);
-    do {
-        struct kubernetes_call call = {.method = "GET",
-                                       .path = arena_text(arena, next.data, next.length)};
-        outcome = kubernetes_ask(count->kubernetes, arena, &call);
-        *status = call.status;
-        const struct value *items = value_get(call.answer, "items");
-        if (outcome != KUBERNETES_DONE)
-            *error = call.error;
-        for (size_t i = 0; outcome == KUBERNETES_DONE && i < value_length(items); i++)
-            take(count, items->list.items[i]);
-        more = value_get_text(value_get(call.answer, "metadata"), "continue");
-        buffer_clear(&next);
-        buffer_printf(&next, "%s&continue=", path);
-        http_escape(&next, more);
-        kubernetes_api_call_free(&call);
-        arena_reset(arena);
-    } while (outcome == KUBERNETES_DONE && next.length > strlen(path) + strlen("&continue="));
-    buffer_free(&next);
-    arena_free(arena);
-    return outcome;
+    const struct value *items = value_get(page, "items");
+    for (size_t i = 0; i < value_length(items); i++)
+        count_node(context, items->list.items[i]);
+    return true;
+}
+
+static bool take_pods(void *context, const struct value *page)
+{
+    const struct value *items = value_get(page, "items");
+    for (size_t i = 0; i < value_length(items); i++)
+        count_pod(context, items->list.items[i]);
+    return true;
 }
 
 static enum kubernetes_outcome count_nodes(struct count *count, int *status, struct error *error)
@@ -265,7 +229,8 @@ static enum kubernetes_outcome count_nodes(struct count *count, int *status, str
     for (int i = 0; i < MOST_LISTS && outcome == KUBERNETES_GONE; i++) {
         *count->capacity = (struct capacity){0};
         count->nodes = value_object(count->arena);
-        outcome = list_pages(count, path, count_node, status, error);
+        outcome =
+            kubernetes_list_pages(count->kubernetes, NULL, path, take_nodes, count, status, error);
     }
     return outcome;
 }
@@ -283,7 +248,8 @@ static enum kubernetes_outcome count_pods(struct count *count, const char *space
     for (int i = 0; i < MOST_LISTS && outcome == KUBERNETES_GONE; i++) {
         *count->capacity = before;
         count->cpus = count->memory = 0;
-        outcome = list_pages(count, path, count_pod, status, error);
+        outcome =
+            kubernetes_list_pages(count->kubernetes, NULL, path, take_pods, count, status, error);
     }
     return outcome;
 }

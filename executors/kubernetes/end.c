@@ -25,31 +25,29 @@
 
 static void ask_cancel(struct inquiries *inquiries, struct inquiry *inquiry)
 {
-    char now[CLOCK_TEXT_SIZE];
-    clock_format(clock_now(), now);
     for (size_t i = 0; i < inquiry->job_count; i++) {
         struct found_job *found = &inquiry->jobs[i];
         if (inquiry_job_is_finished(found) || inquiry_job_is_cancelled(found) ||
-            inquiry_job_is_leaving(found))
+            kubernetes_is_leaving(found->object))
             continue;
         inquiry_ask(inquiries, found, "PATCH",
-                    arena_printf(inquiries->arena,
-                                 "{\"metadata\":{\"uid\":\"%s\",\"annotations\":{\"%s\":\"%s\"}},"
-                                 "\"spec\":{\"parallelism\":0}}",
-                                 found->uid.data, KUBERNETES_ANNOTATION_CANCELLED, now));
+                    kubernetes_cancel_body(inquiries->arena, found->uid.data));
     }
 }
 
-static void ask_kill(struct inquiries *inquiries, struct inquiry *inquiry)
+/* Delete the job's pods that `more` selects beside the job's own labels. */
+static void ask_delete_pods(struct inquiries *inquiries, struct inquiry *inquiry, struct text more)
 {
     struct arena *arena = inquiries->arena;
-    struct text selector = kubernetes_job_selector(arena, inquiries->kubernetes,
-                                                   inquiry->request->id, inquiry->request->attempt);
+    const struct job_call *call = inquiry->request;
+    struct text selector =
+        kubernetes_job_selector(arena, inquiries->kubernetes, call->id, call->attempt);
     inquiry->pods_call = (struct kubernetes_call){
         .method = "DELETE",
-        .path = arena_printf(arena, "/api/v1/namespaces/%s/pods%s", inquiries->kubernetes->space,
-                             selector.data),
-        .body = TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0}"),
+        .path = arena_printf(arena, "/api/v1/namespaces/%s/pods%s%s", inquiries->kubernetes->space,
+                             selector.data, more.data),
+        .body = arena_printf(arena, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"%s}",
+                             call->force ? ",\"gracePeriodSeconds\":0" : ""),
         .raw = true};
     inquiry->asked = true;
     inquiry_add_call(inquiries, &inquiry->pods_call);
@@ -81,30 +79,15 @@ static struct text select_tasks(struct arena *arena, const struct job_call *call
 
 static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)
 {
-    struct arena *arena = inquiries->arena;
-    const struct job_call *call = inquiry->request;
     struct error error;
-    if (!gives_indexes_up(inquiry)) {
-        error_set(&error,
-                  "its Job has no backoffLimitPerIndex: 0, without which the end of one pod is not "
-                  "that of one task");
-        inquiry_fail(inquiry, &error);
+    if (gives_indexes_up(inquiry)) {
+        ask_delete_pods(inquiries, inquiry, select_tasks(inquiries->arena, inquiry->request));
         return;
     }
-    struct text selector =
-        kubernetes_job_selector(arena, inquiries->kubernetes, call->id, call->attempt);
-    inquiry->pods_call = (struct kubernetes_call){
-        .method = "DELETE",
-        .path = arena_printf(arena, "/api/v1/namespaces/%s/pods%s%s", inquiries->kubernetes->space,
-                             selector.data, select_tasks(arena, call).data),
-        .body =
-            call->force
-                ? TEXT(
-                      "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"gracePeriodSeconds\":0}")
-                : TEXT("{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\"}"),
-        .raw = true};
-    inquiry->asked = true;
-    inquiry_add_call(inquiries, &inquiry->pods_call);
+    error_set(&error,
+              "its Job has no backoffLimitPerIndex: 0, without which the end of one pod is not "
+              "that of one task");
+    inquiry_fail(inquiry, &error);
 }
 
 /* ---- all ---- */
@@ -124,7 +107,7 @@ void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_
     /* Only of Jobs that make no new ones: a pod that is deleted before is a failed task. */
     for (size_t i = 0; i < count; i++)
         if (batch[i]->force && batch[i]->result == 0 && !batch[i]->task_count)
-            ask_kill(&inquiries, &inquiries.items[i]);
+            ask_delete_pods(&inquiries, &inquiries.items[i], TEXT(""));
     inquiry_run(&inquiries);
     for (size_t i = 0; i < count; i++) {
         struct inquiry *inquiry = &inquiries.items[i];
@@ -156,16 +139,6 @@ static int64_t debug_time(const struct found_job *found)
     if (!text.length || duration_parse(text, &milliseconds))
         return 0;
     return milliseconds / 1000;
-}
-
-static void ask_delete(struct inquiries *inquiries, struct found_job *found)
-{
-    inquiry_ask(inquiries, found, "DELETE",
-                arena_printf(inquiries->arena,
-                             "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
-                             "\"propagationPolicy\":\"Background\","
-                             "\"preconditions\":{\"uid\":\"%s\"}}",
-                             found->uid.data));
 }
 
 /* Let a Job end by itself at once, and the owner go, with all that it owns, `seconds` later. */
@@ -201,12 +174,13 @@ static void ask_remove(struct inquiries *inquiries, struct inquiry *inquiry)
     for (size_t i = 0; i < inquiry->job_count; i++) {
         struct found_job *found = &inquiry->jobs[i];
         bool owner = !is_dependent(inquiry, found);
-        if (inquiry_job_is_leaving(found))
+        if (kubernetes_is_leaving(found->object))
             continue;
         if (debug > 0)
             ask_linger(inquiries, found, owner, debug);
         else if (owner)
-            ask_delete(inquiries, found);
+            inquiry_ask(inquiries, found, "DELETE",
+                        kubernetes_delete_body(inquiries->arena, found->uid.data));
     }
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "executors/http/http.h"
 #include "executors/kubernetes/follow.h"
 #include "executors/kubernetes/watch.h"
 
@@ -148,21 +147,15 @@ int kubernetes_follow(struct kubernetes *kubernetes, struct error *error)
 
 /* ---- requests ---- */
 
-static void take_items(struct kubernetes *kubernetes, enum followed_kind kind,
-                       const struct kubernetes_call *call)
+/* Put the objects of an answer into the cache.  False when it is no list. */
+static bool take_list(struct kubernetes *kubernetes, enum followed_kind kind,
+                      const struct value *answer)
 {
-    const struct value *items = value_get(call->answer, "items");
+    const struct value *items = value_get(answer, "items");
     for (size_t i = 0; i < value_length(items); i++)
         kubernetes_cache_take(kubernetes->follower->cache, kind, items->list.items[i], false,
                               false);
-}
-
-/* Is the answer a complete list? */
-static bool is_list(const struct kubernetes_call *call)
-{
-    const struct value *items = value_get(call->answer, "items");
-    return call->outcome == KUBERNETES_DONE && items &&
-           (items->kind == VALUE_LIST || items->kind == VALUE_NULL);
+    return items && (items->kind == VALUE_LIST || items->kind == VALUE_NULL);
 }
 
 static struct text jobs_path(struct arena *arena, const struct kubernetes *kubernetes,
@@ -197,50 +190,41 @@ void kubernetes_follow_ask_jobs(struct kubernetes *kubernetes, struct lookup *co
     if (asks)
         kubernetes->run(kubernetes->connection, arena, asked, asks);
     for (size_t i = 0; i < asks; i++) {
-        if (is_list(&calls[i])) {
-            take_items(kubernetes, FOLLOW_JOBS, &calls[i]);
-            for (size_t j = i * IDS_ASKED; j < count && j < (i + 1) * IDS_ASKED; j++)
-                lookups[j]->answered = true;
-        }
+        bool answered = calls[i].outcome == KUBERNETES_DONE &&
+                        take_list(kubernetes, FOLLOW_JOBS, calls[i].answer);
+        for (size_t j = i * IDS_ASKED; answered && j < count && j < (i + 1) * IDS_ASKED; j++)
+            lookups[j]->answered = true;
         kubernetes_api_call_free(&calls[i]);
     }
     arena_free(arena);
 }
 
+/* The pods of one job that are listed into the cache. */
+struct pod_listing {
+    struct kubernetes *kubernetes;
+    int pages;
+};
+
+static bool take_pod_page(void *context, const struct value *page)
+{
+    struct pod_listing *listing = context;
+    return listing->pages++ < PAGES_ASKED && take_list(listing->kubernetes, FOLLOW_PODS, page);
+}
+
 /* List all pages of one job's pods into the cache; false when one was not answered. */
 static bool ask_pods(struct kubernetes *kubernetes, const struct lookup *lookup)
 {
-    struct buffer next = {0};
-    bool good = false;
-    for (int page = 0; page < PAGES_ASKED && !good; page++) {
-        struct arena *arena = arena_new();
-        struct text selector =
-            kubernetes_job_selector(arena, kubernetes, lookup->id, lookup->attempt);
-        struct buffer path = {0};
-        buffer_printf(&path, "%s%s&limit=%d", collection_path(arena, kubernetes, FOLLOW_PODS).data,
-                      selector.data, PAGE_PODS);
-        if (next.length) {
-            buffer_add_string(&path, "&continue=");
-            http_escape(&path, buffer_text(&next));
-        }
-        struct kubernetes_call call = {.method = "GET",
-                                       .path = arena_text(arena, path.data, path.length)};
-        buffer_free(&path);
-        bool answered =
-            kubernetes_ask(kubernetes, arena, &call) == KUBERNETES_DONE && is_list(&call);
-        struct text more = value_get_text(value_get(call.answer, "metadata"), "continue");
-        if (answered)
-            take_items(kubernetes, FOLLOW_PODS, &call);
-        buffer_clear(&next);
-        buffer_add_text(&next, more);
-        good = answered && !more.length;
-        kubernetes_api_call_free(&call);
-        arena_free(arena);
-        if (!answered)
-            break;
-    }
-    buffer_free(&next);
-    return good;
+    struct arena *arena = arena_new();
+    struct pod_listing listing = {.kubernetes = kubernetes};
+    struct error error;
+    int status;
+    struct text path = arena_printf(
+        arena, "%s%s&limit=%d", collection_path(arena, kubernetes, FOLLOW_PODS).data,
+        kubernetes_job_selector(arena, kubernetes, lookup->id, lookup->attempt).data, PAGE_PODS);
+    bool answered = kubernetes_list_pages(kubernetes, NULL, path.data, take_pod_page, &listing,
+                                          &status, &error) == KUBERNETES_DONE;
+    arena_free(arena);
+    return answered;
 }
 
 void kubernetes_follow_ask_pods(struct kubernetes *kubernetes, struct lookup *const *lookups,

@@ -5,15 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "executors/http/http.h"
 #include "executors/kubernetes/condition.h"
 
 enum {
     MOST_IDS = 40, /* jobs asked about in one request: its line has to be short enough */
     PAGE = 500     /* Jobs in one answer */
 };
-
-static const char merge_patch[] = "application/merge-patch+json";
 
 void inquiry_add_call(struct inquiries *inquiries, struct kubernetes_call *call)
 {
@@ -71,13 +68,20 @@ static void add_found(struct inquiries *inquiries, struct inquiry *inquiry,
     inquiry->jobs[inquiry->job_count++] = found;
 }
 
+/* Some of the jobs, which are looked for together. */
+struct search {
+    struct inquiries *inquiries;
+    size_t first, count;
+};
+
 /* Give each Job of a page to the job that it is of. */
-static void take_page(struct inquiries *inquiries, size_t first, size_t count,
-                      const struct value *page)
+static bool take_page(void *context, const struct value *page)
 {
+    const struct search *search = context;
+    struct inquiries *inquiries = search->inquiries;
     const struct value *items = value_get(page, "items");
     for (size_t i = 0; i < value_length(items); i++)
-        for (size_t at = first; at < first + count; at++) {
+        for (size_t at = search->first; at < search->first + search->count; at++) {
             const struct job_call *request = inquiries->items[at].request;
             if (kubernetes_is_of_job(inquiries->kubernetes, items->list.items[i], request->id,
                                      request->attempt)) {
@@ -85,31 +89,21 @@ static void take_page(struct inquiries *inquiries, size_t first, size_t count,
                 break;
             }
         }
+    return true;
 }
 
-/* Find the Jobs of some of the jobs, page by page. */
+/* Find the Jobs of some of the jobs. */
 static void find_some(struct inquiries *inquiries, size_t first, size_t count)
 {
-    struct text path = list_path(inquiries, first, count), more = {0};
-    do {
-        struct kubernetes_call call = {.method = "GET", .path = path};
-        if (more.length) {
-            struct buffer next = {0};
-            buffer_printf(&next, "%s&continue=", path.data);
-            http_escape(&next, more);
-            call.path = arena_text(inquiries->arena, next.data, next.length);
-            buffer_free(&next);
-        }
-        if (kubernetes_ask(inquiries->kubernetes, inquiries->arena, &call) != KUBERNETES_DONE) {
-            for (size_t at = first; at < first + count; at++)
-                inquiry_fail(&inquiries->items[at], &call.error);
-            more.length = 0;
-        } else {
-            take_page(inquiries, first, count, call.answer);
-            more = value_get_text(value_get(call.answer, "metadata"), "continue");
-        }
-        kubernetes_api_call_free(&call);
-    } while (more.length);
+    struct search search = {inquiries, first, count};
+    struct error error;
+    int status;
+    if (kubernetes_list_pages(inquiries->kubernetes, inquiries->arena,
+                              list_path(inquiries, first, count).data, take_page, &search, &status,
+                              &error) == KUBERNETES_DONE)
+        return;
+    for (size_t at = first; at < first + count; at++)
+        inquiry_fail(&inquiries->items[at], &error);
 }
 
 void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
@@ -145,7 +139,7 @@ void inquiry_ask(struct inquiries *inquiries, struct found_job *found, const cha
         .path = kubernetes_manifest_path(inquiries->arena, &kubernetes_kinds[0],
                                          inquiries->kubernetes->space, found->name.data),
         .body = body,
-        .content_type = strcmp(method, "PATCH") == 0 ? merge_patch : NULL,
+        .content_type = strcmp(method, "PATCH") == 0 ? KUBERNETES_MERGE_PATCH : NULL,
         .raw = true};
     inquiry_add_call(inquiries, &found->call);
 }
@@ -168,11 +162,6 @@ bool inquiry_job_is_finished(const struct found_job *found)
     const struct value *status = value_get(found->object, "status");
     return kubernetes_condition_find_true(status, "Complete") ||
            kubernetes_condition_find_true(status, "Failed");
-}
-
-bool inquiry_job_is_leaving(const struct found_job *found)
-{
-    return value_get_text(value_get(found->object, "metadata"), "deletionTimestamp").length > 0;
 }
 
 bool inquiry_job_is_cancelled(const struct found_job *found)

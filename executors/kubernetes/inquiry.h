@@ -51,7 +51,6 @@ void inquiry_ask(struct inquiries *inquiries, struct found_job *found, const cha
 void inquiry_judge(struct inquiry *inquiry);
 
 bool inquiry_job_is_finished(const struct found_job *found);
-bool inquiry_job_is_leaving(const struct found_job *found); /* it is being deleted */
 bool inquiry_job_is_cancelled(const struct found_job *found);
 
 #endif

@@ -102,6 +102,26 @@ struct kubernetes_manifest *kubernetes_submission_objects(const struct kubernete
 enum kubernetes_outcome kubernetes_ask(struct kubernetes *kubernetes, struct arena *arena,
                                        struct kubernetes_call *call);
 
+/* GET a collection page by page; `path` has a query already.  Each page is handed to take(), which
+ * returns false to end that.  Pages lie in the arena; with `arena` NULL each is gone when take()
+ * returns.  The outcome of the page that failed, whose HTTP status is in *status and whose sentence in
+ * `error`: KUBERNETES_GONE means to begin again, KUBERNETES_UNKNOWN is also that of take()'s end. */
+typedef bool kubernetes_take_page(void *context, const struct value *page);
+enum kubernetes_outcome kubernetes_list_pages(struct kubernetes *kubernetes, struct arena *arena,
+                                              const char *path, kubernetes_take_page *take,
+                                              void *context, int *status, struct error *error);
+
+/* ---- bodies of requests ---- */
+
+/* Of a PATCH that tells a Job to end: no pod is made any more, and those that there are get SIGTERM.
+ * `uid` NULL: whichever Job has that name. */
+struct text kubernetes_cancel_body(struct arena *arena, const char *uid);
+/* Of a DELETE of the object with that uid, and in the background of what it owns. */
+struct text kubernetes_delete_body(struct arena *arena, const char *uid);
+
+/* Is the object being deleted? */
+bool kubernetes_is_leaving(const struct value *object);
+
 /* ---- the operations ---- */
 
 /* submit.c */

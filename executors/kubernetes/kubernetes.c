@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "executors/http/http.h"
 #include "executors/kubernetes/follow.h"
 #include "executors/kubernetes/logs.h"
 #include "executors/kubernetes/output.h"
@@ -70,6 +72,62 @@ enum kubernetes_outcome kubernetes_ask(struct kubernetes *kubernetes, struct are
     struct kubernetes_call *calls[] = {call};
     kubernetes->run(kubernetes->connection, arena, calls, 1);
     return call->outcome;
+}
+
+enum kubernetes_outcome kubernetes_list_pages(struct kubernetes *kubernetes, struct arena *arena,
+                                              const char *path, kubernetes_take_page *take,
+                                              void *context, int *status, struct error *error)
+{
+    enum kubernetes_outcome outcome;
+    struct arena *own = arena ? NULL : arena_new(), *pages = arena ? arena : own;
+    struct buffer next = {0};
+    size_t more;
+    buffer_add_string(&next, path);
+    do {
+        struct kubernetes_call call = {.method = "GET",
+                                       .path = arena_text(pages, next.data, next.length)};
+        outcome = kubernetes_ask(kubernetes, pages, &call);
+        struct text token = value_get_text(value_get(call.answer, "metadata"), "continue");
+        more = token.length;
+        buffer_clear(&next);
+        buffer_printf(&next, "%s&continue=", path);
+        http_escape(&next, token);
+        *status = call.status;
+        if (outcome != KUBERNETES_DONE)
+            *error = call.error;
+        else if (!take(context, call.answer))
+            outcome = KUBERNETES_UNKNOWN;
+        kubernetes_api_call_free(&call);
+        if (own)
+            arena_reset(own);
+    } while (outcome == KUBERNETES_DONE && more);
+    buffer_free(&next);
+    arena_free(own);
+    return outcome;
+}
+
+struct text kubernetes_cancel_body(struct arena *arena, const char *uid)
+{
+    char now[CLOCK_TEXT_SIZE];
+    return arena_printf(arena,
+                        "{\"metadata\":{%s%s%s\"annotations\":{\"%s\":\"%s\"}},"
+                        "\"spec\":{\"parallelism\":0}}",
+                        uid ? "\"uid\":\"" : "", uid ? uid : "", uid ? "\"," : "",
+                        KUBERNETES_ANNOTATION_CANCELLED, clock_format(clock_now(), now));
+}
+
+struct text kubernetes_delete_body(struct arena *arena, const char *uid)
+{
+    return arena_printf(arena,
+                        "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
+                        "\"propagationPolicy\":\"Background\","
+                        "\"preconditions\":{\"uid\":\"%s\"}}",
+                        uid);
+}
+
+bool kubernetes_is_leaving(const struct value *object)
+{
+    return value_get_text(value_get(object, "metadata"), "deletionTimestamp").length > 0;
 }
 
 /* ---- ready ---- */

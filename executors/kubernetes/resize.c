@@ -20,8 +20,6 @@
 
 #include "base/json.h"
 
-static const char merge_patch[] = "application/merge-patch+json";
-
 void kubernetes_resize_decide(struct resize_change *change, enum resize_outcome outcome,
                               const char *sentence)
 {
@@ -191,7 +189,7 @@ static void resize_tasks(struct inquiries *inquiries, struct resize_change *chan
             inquiries, change,
             kubernetes_manifest_path(arena, &kubernetes_kinds[0], inquiries->kubernetes->space,
                                      found->name.data),
-            merge_patch, tasks_body(arena, found, change->job->size), RESIZE_DONE);
+            KUBERNETES_MERGE_PATCH, tasks_body(arena, found, change->job->size), RESIZE_DONE);
 }
 
 /* ---- a batch ---- */
@@ -211,7 +209,7 @@ static void decide_or_ask(struct inquiries *inquiries, struct resize_change *cha
     else if (inquiry->job_count > 1)
         kubernetes_resize_decide(change, RESIZE_NOT_POSSIBLE, "the job has several roles");
     else if (inquiry_job_is_finished(&inquiry->jobs[0]) ||
-             inquiry_job_is_leaving(&inquiry->jobs[0]) ||
+             kubernetes_is_leaving(inquiry->jobs[0].object) ||
              kubernetes_annotation_of(inquiry->jobs[0].object, KUBERNETES_ANNOTATION_CANCELLED)
                  .data)
         kubernetes_resize_decide(change, RESIZE_UNAVAILABLE, "the job is at its end");

@@ -89,8 +89,7 @@ static const struct value *running_pod(const struct value *list)
     for (size_t i = 0; i < value_length(items); i++) {
         const struct value *pod = items->list.items[i], *metadata = value_get(pod, "metadata");
         if (text_is(value_get_text(value_get(pod, "status"), "phase"), "Running") &&
-            !value_get_text(metadata, "deletionTimestamp").length &&
-            kubernetes_is_plain(value_get_text(metadata, "name")) &&
+            !kubernetes_is_leaving(pod) && kubernetes_is_plain(value_get_text(metadata, "name")) &&
             kubernetes_is_plain(value_get_text(metadata, "uid")))
             return pod;
     }

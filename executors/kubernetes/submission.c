@@ -17,11 +17,6 @@ void submission_describe_part(const struct submission_part *part,
 
 /* ---- what is there already ---- */
 
-static bool object_is_leaving(const struct value *object)
-{
-    return value_get_text(value_get(object, "metadata"), "deletionTimestamp").length > 0;
-}
-
 bool submission_is_released(const struct value *object)
 {
     return kubernetes_annotation_of(object, KUBERNETES_ANNOTATION_RELEASED).data != NULL;
@@ -65,7 +60,7 @@ enum finding submission_identify(const struct kubernetes_submission *job,
                   part->object->kind->plural, part->object->name.data);
         return FOUND_WRONG;
     }
-    if (object_is_leaving(object) || (part != job->parts && !is_owned_by(object, job->uid))) {
+    if (kubernetes_is_leaving(object) || (part != job->parts && !is_owned_by(object, job->uid))) {
         error_set(error,
                   "%s of an earlier try of this submission is being deleted in namespace %s; it is "
                   "made again when that one is gone",
@@ -157,7 +152,7 @@ void submission_ask_release(struct kubernetes_submission *job, struct submission
     struct text path =
         kubernetes_manifest_path(arena, object->kind, job->kubernetes->space, object->name.data);
     prepare_request(part, "PATCH", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
-    part->call.content_type = "application/merge-patch+json";
+    part->call.content_type = KUBERNETES_MERGE_PATCH;
     part->call.body = json_text(arena, body);
     part->call.raw = true;
 }
@@ -168,18 +163,12 @@ void submission_ask_undo(struct kubernetes_submission *job)
     prepare_request(owner, "DELETE",
                     kubernetes_manifest_path(job->arena, owner->object->kind,
                                              job->kubernetes->space, owner->object->name.data));
-    owner->call.body = arena_printf(job->arena,
-                                    "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\","
-                                    "\"propagationPolicy\":\"Background\","
-                                    "\"preconditions\":{\"uid\":\"%s\"}}",
-                                    job->uid);
+    owner->call.body = kubernetes_delete_body(job->arena, job->uid);
     owner->call.raw = true;
 }
 
 void submission_ask_stop(struct kubernetes_submission *job)
 {
-    char now[CLOCK_TEXT_SIZE];
-    clock_format(clock_now(), now);
     for (size_t i = 0; i < job->count; i++) {
         struct submission_part *part = &job->parts[i];
         if (!part->object->kind->is_job)
@@ -187,11 +176,8 @@ void submission_ask_stop(struct kubernetes_submission *job)
         prepare_request(part, "PATCH",
                         kubernetes_manifest_path(job->arena, part->object->kind,
                                                  job->kubernetes->space, part->object->name.data));
-        part->call.content_type = "application/merge-patch+json";
-        part->call.body = arena_printf(job->arena,
-                                       "{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}},"
-                                       "\"spec\":{\"parallelism\":0}}",
-                                       KUBERNETES_ANNOTATION_CANCELLED, now);
+        part->call.content_type = KUBERNETES_MERGE_PATCH;
+        part->call.body = kubernetes_cancel_body(job->arena, NULL);
         part->call.raw = true;
     }
 }

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "executors/kubernetes/logs.h"
+#include "executors/kubernetes/output.h"
 
 /* ---- cancel ---- */
 
@@ -194,8 +194,8 @@ void kubernetes_remove(struct executor *executor, struct job_call **batch, size_
     inquiry_run(&inquiries);
     for (size_t i = 0; i < count; i++) {
         inquiry_judge(&inquiries.items[i]);
-        if (batch[i]->result == 0 && inquiries.kubernetes->logs)
-            kubernetes_logs_forget(inquiries.kubernetes->logs, batch[i]->id, batch[i]->attempt);
+        if (batch[i]->result == 0)
+            kubernetes_output_forget(inquiries.kubernetes, batch[i]->id, batch[i]->attempt);
     }
     inquiry_close(&inquiries);
 }

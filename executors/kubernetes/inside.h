@@ -32,7 +32,7 @@
 #include "executors/kubernetes/settings.h"
 
 struct kubernetes_follower; /* follow.c */
-struct kubernetes_logs;     /* logs.c */
+struct names;               /* base/names.h */
 
 enum {
     KUBERNETES_NAME_SIZE = 256, /* bytes of an object's name, with the final NUL */
@@ -56,7 +56,7 @@ struct kubernetes {
                                    clock_elapsed() */
     int64_t capacity_until;
     struct kubernetes_follower *follower; /* NULL until the first poll */
-    struct kubernetes_logs *logs;         /* NULL until the first output */
+    struct names *logs; /* struct task_log (output.h); NULL until the first output */
 };
 
 /* ---- kubernetes.c ---- */

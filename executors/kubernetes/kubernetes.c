@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "executors/http/http.h"
 #include "executors/kubernetes/follow.h"
-#include "executors/kubernetes/logs.h"
 #include "executors/kubernetes/output.h"
 #include "executors/kubernetes/resize.h"
 
@@ -289,7 +289,7 @@ static void kubernetes_close(struct executor *executor)
     if (!executor)
         return;
     struct kubernetes *kubernetes = kubernetes_of(executor);
-    kubernetes_logs_free(kubernetes->logs);
+    names_free(kubernetes->logs);
     kubernetes_follow_close(kubernetes->follower);
     kubernetes_api_disconnect(kubernetes->connection);
     free(kubernetes->spool);

@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "executors/kubernetes/follow.h"
 #include "executors/kubernetes/output.h"
 
@@ -42,6 +43,23 @@ static const int64_t rounds_time = 4000, last_time = 20000;  /* ms for all reque
 static const int64_t least_delay = 1000, most_delay = 15000; /* ms between requests */
 static const int64_t hang_delay = 60000; /* ms: a pod whose node did not answer */
 enum { HANGS_MOST = 3 }; /* times in a row after which a lost pod's log is given up */
+
+static void forget_logs(struct kubernetes *kubernetes, const char *prefix)
+{
+    struct task_log *log = kubernetes->logs ? names_first(kubernetes->logs) : NULL;
+    for (struct task_log *next; log; log = next) {
+        next = names_after(log);
+        if (text_starts(names_text(log), prefix))
+            names_remove(kubernetes->logs, log);
+    }
+}
+
+void kubernetes_output_forget(struct kubernetes *kubernetes, const char *id, int attempt)
+{
+    char token[KUBERNETES_NAME_SIZE + 1];
+    snprintf(token, sizeof(token), "%s-a%d/", id, attempt);
+    forget_logs(kubernetes, token);
+}
 
 /* ---- which pods are asked ---- */
 
@@ -304,7 +322,9 @@ static void add_tasks(struct kubernetes *kubernetes, struct job_call *job, struc
         snprintf(copying->name, sizeof(copying->name), "%s-%d", pods[i]->role, pods[i]->index);
         char key[KUBERNETES_NAME_SIZE + OUTPUT_NAME_SIZE];
         snprintf(key, sizeof(key), "%s-a%d/%s", job->id, job->attempt, copying->name);
-        copying->log = kubernetes_logs_find(kubernetes->logs, key);
+        copying->log = names_find(kubernetes->logs, text_of(key));
+        if (!copying->log)
+            copying->log = names_add(kubernetes->logs, text_of(key));
     }
 }
 
@@ -373,10 +393,10 @@ void kubernetes_output(struct executor *executor, struct job_call **batch, size_
     }
     if (result)
         return;
-    if (kubernetes->logs && kubernetes_logs_count(kubernetes->logs) > LOGS_MOST)
-        kubernetes_logs_forget_all(kubernetes->logs);
+    if (kubernetes->logs && names_count(kubernetes->logs) > LOGS_MOST)
+        forget_logs(kubernetes, "");
     if (!kubernetes->logs)
-        kubernetes->logs = kubernetes_logs_new();
+        kubernetes->logs = names_new(SIZE_MAX, sizeof(struct task_log));
     struct arena *arena = arena_new();
     learn_unknown(kubernetes, arena, batch, count);
     copy_batch(kubernetes, arena, batch, count, last);

@@ -3,9 +3,18 @@
 #define EXECUTORS_KUBERNETES_OUTPUT_H
 
 #include "executors/kubernetes/follow.h"
-#include "executors/kubernetes/logs.h"
+#include "executors/kubernetes/pod_log.h"
 
 enum { OUTPUT_NAME_SIZE = 160 }; /* bytes of a file's name: role (63), index, suffix */
+
+/* What is remembered of one task's log, under the name <token>/<role>-<index>. */
+struct task_log {
+    struct pod_log_place place;
+    bool loaded;        /* the place is what the files say */
+    int64_t due, delay; /* of clock_elapsed(); ms */
+    int hangs;
+    size_t piece;
+};
 
 /* A log that takes part in this call. */
 struct copying {
@@ -30,6 +39,9 @@ int kubernetes_output_write_place(struct copying *copying, const struct pod_log_
 /* Append what lies between the place `before` and the one that is remembered, and write that. */
 int kubernetes_output_write(struct copying *copying, const struct pod_log_place *before,
                             struct text out);
+
+/* Forget the logs of a job. */
+void kubernetes_output_forget(struct kubernetes *kubernetes, const char *id, int attempt);
 
 /* The operation of executor.h. */
 void kubernetes_output(struct executor *executor, struct job_call **batch, size_t count);

@@ -13,9 +13,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/system.h"
 #include "executors/kubernetes/follow.h"
-#include "executors/kubernetes/logs.h"
 #include "executors/kubernetes/output.h"
 #include "executors/kubernetes/pod_log.h"
 #include "kubernetes_fake.h"
@@ -141,7 +141,7 @@ static void start(void)
 
 static void stop(void)
 {
-    kubernetes_logs_free(kubernetes.logs);
+    names_free(kubernetes.logs);
     kubernetes_follow_close(kubernetes.follower);
     free(kubernetes.spool);
     kubernetes.logs = NULL;

@@ -93,17 +93,20 @@ static int replace_file(int directory, const char *file, struct text content, bo
     return 0;
 }
 
-static int open_own(int root, const char *name)
+static int open_own(int root, const char *name, struct error *error)
 {
-    return sys.openat(root, name, open_directory, 0);
+    int directory = sys.openat(root, name, open_directory, 0);
+    return directory < 0
+               ? error_errno(error, "the directory %s of slurm.directory could not be opened", name)
+               : directory;
 }
 
 int slurm_directory_note(int root, const char *name, const char *file, struct text content,
                          struct error *error)
 {
-    int directory = open_own(root, name);
+    int directory = open_own(root, name, error);
     if (directory < 0)
-        return error_errno(error, "the directory %s of slurm.directory could not be opened", name);
+        return -1;
     int result = replace_file(directory, file, content, true, error);
     if (!result && sys.fsync(directory))
         result = error_errno(error, "%s could not be made durable", name);
@@ -114,9 +117,9 @@ int slurm_directory_note(int root, const char *name, const char *file, struct te
 int slurm_directory_add(int root, const char *name, const char *file, struct text line,
                         struct error *error)
 {
-    int directory = open_own(root, name);
+    int directory = open_own(root, name, error);
     if (directory < 0)
-        return error_errno(error, "the directory %s of slurm.directory could not be opened", name);
+        return -1;
     int result = write_file(directory, file, O_APPEND, line, true, error);
     sys.close(directory);
     return result ? error_prefix(error, "slurm.directory, %s", name) : 0;
@@ -125,12 +128,9 @@ int slurm_directory_add(int root, const char *name, const char *file, struct tex
 int slurm_directory_read(int root, const char *name, const char *file, struct buffer *out,
                          struct error *error)
 {
-    int directory = open_own(root, name);
+    int directory = open_own(root, name, error);
     if (directory < 0)
-        return errno == ENOENT
-                   ? 0
-                   : error_errno(error, "the directory %s of slurm.directory could not be opened",
-                                 name);
+        return errno == ENOENT ? 0 : -1;
     int result = file_read_at(directory, file, SUBMISSION_LIMIT, out, error);
     bool missing = result && errno == ENOENT;
     sys.close(directory);
@@ -255,7 +255,7 @@ static int make_parts(int root, const char *name, const struct slurm_facts *fact
 {
     if (sys.mkdirat(root, name, OWN_MODE) && errno != EEXIST)
         return error_errno(error, "it could not be made");
-    int directory = open_own(root, name), result = 0, number = 0;
+    int directory = sys.openat(root, name, open_directory, 0), result = 0, number = 0;
     if (directory < 0)
         return error_errno(error, "it could not be opened");
     struct buffer submission = {0};
@@ -291,12 +291,14 @@ int slurm_directory_make(int root, const char *name, const struct slurm_facts *f
     return passing ? 1 : -1;
 }
 
-int slurm_directory_job(int root, const char *name)
+int slurm_directory_job(int root, const char *name, struct error *error)
 {
-    int directory = open_own(root, name);
+    int directory = open_own(root, name, error);
     if (directory < 0)
         return -1;
     int job = sys.openat(directory, "job", open_directory, 0);
+    if (job < 0)
+        error_errno(error, "the directory %s of slurm.directory could not be opened", name);
     int number = errno;
     sys.close(directory);
     errno = number;
@@ -352,7 +354,7 @@ static int remove_some(int root, const char *name, int *budget)
 {
     int number, result;
     struct removal removal = {.top = root, .directory = root, .budget = budget};
-    int top = open_own(root, name);
+    int top = sys.openat(root, name, open_directory, 0);
     if (top < 0)
         return errno == ENOENT ? 0 : -1;
     removal.top = top;

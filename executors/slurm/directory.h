@@ -60,8 +60,8 @@ int slurm_directory_read(int root, const char *name, const char *file, struct bu
 typedef void slurm_directory_take(void *context, const char *name);
 int slurm_directory_list(int root, slurm_directory_take *take, void *context);
 
-/* Open job/.  Returns a descriptor, or -1 and errno. */
-int slurm_directory_job(int root, const char *name);
+/* Open job/.  Returns a descriptor, or -1, errno and a sentence. */
+int slurm_directory_job(int root, const char *name, struct error *error);
 
 /* Remove a job's directories.  It is a success if they do not exist.  What cannot be removed at
  * once (a program still writes there, or there are very many files) is put aside, and removed by

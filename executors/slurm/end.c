@@ -208,12 +208,9 @@ static int signal_one(struct executor *executor, struct job_call *call)
     if (slurm_ensure_directory(slurm, &call->error))
         return -1;
     slurm_directory_name(name, call->id, call->attempt);
-    int directory = slurm_directory_job(slurm->directory, name);
+    int directory = slurm_directory_job(slurm->directory, name, &call->error);
     if (directory < 0)
-        return errno == ENOENT
-                   ? 0
-                   : error_errno(&call->error,
-                                 "the directory %s of slurm.directory could not be opened", name);
+        return errno == ENOENT ? 0 : -1;
     int result = write_signal(directory, call->signal, &call->error);
     sys.close(directory);
     return result ? error_prefix(&call->error, "slurm.directory, %s", name) : 0;

@@ -272,10 +272,10 @@ static int note_file(void *context, const char *name, unsigned char type)
 int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *error)
 {
     int64_t alive = job->alive, now = clock_elapsed();
-    struct look look = {.job = job, .directory = slurm_directory_job(slurm->directory, job->name)};
+    struct look look = {.job = job,
+                        .directory = slurm_directory_job(slurm->directory, job->name, error)};
     if (look.directory < 0)
-        return error_errno(error, "the directory %s of slurm.directory could not be opened",
-                           job->name);
+        return -1;
     job->alive = job->beaten = 0;
     job->begun = job->ended = false;
     int result = directory_walk(look.directory, note_file, &look);

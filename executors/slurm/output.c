@@ -135,12 +135,9 @@ static int copy_one(struct executor *executor, struct job_call *call)
         return -1;
     struct copying copying = {
         .slurm = slurm, .job = job, .targets = call->directory, .error = &call->error};
-    copying.sources = slurm_directory_job(slurm->directory, name);
-    if (copying.sources < 0 && errno == ENOENT)
-        return 0;
+    copying.sources = slurm_directory_job(slurm->directory, name, &call->error);
     if (copying.sources < 0)
-        return error_errno(&call->error, "the directory %s of slurm.directory could not be opened",
-                           name);
+        return errno == ENOENT ? 0 : -1;
     error_set(&call->error, "the directory %s of slurm.directory could not be listed", name);
     int result = directory_walk(copying.sources, copy_log, &copying);
     sys.close(copying.sources);

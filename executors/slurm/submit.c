@@ -160,7 +160,7 @@ static void accept_job(struct handing *job)
 static bool has_begun(const struct round *round, const struct handing *job)
 {
     struct stat status;
-    int directory = slurm_directory_job(round->slurm->directory, job->name);
+    int directory = slurm_directory_job(round->slurm->directory, job->name, NULL);
     if (directory < 0)
         return false;
     bool begun = sys.fstatat(directory, "started", &status, AT_SYMLINK_NOFOLLOW) == 0 ||

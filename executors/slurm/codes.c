@@ -3,7 +3,7 @@
  * The numbers are those of slurm/slurm_errno.h, which have not changed their meaning since 20.11.
  * What is not here is a refusal.
  */
-#include "executors/slurm/codes.h"
+#include "executors/slurm/inside.h"
 
 static const struct meaning {
     int code;

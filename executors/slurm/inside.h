@@ -76,8 +76,25 @@ void slurm_call_cancel(struct slurm_call *call, struct arena *arena,
 /* ---- the operations ---- */
 
 void slurm_submit(struct executor *executor, struct submission **batch, size_t count);
-int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
-               struct error *error);
+int slurm_poll(
+    struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
+    /* ---- for submit.c ---- */
+
+    /* user.c: the uid, gid and name of the user that the job runs as at Slurm, in the arena.  With tokens:
+ * slurm.user, or the job's owner.  Without: the owner of the unix socket, as whom slurmrestd submits
+ * everything; then the job must belong to that user, or slurm.user must name them.  1: unknown at the
+ * moment; -1: only a change can fix it; both with a sentence. */
+    int slurm_user_of(const struct slurm *slurm, struct arena *arena,
+                      const struct submission *submission, struct slurm_facts *facts,
+                      struct error *error);
+
+    /* codes.c: the outcome of a refused submission. *hint is what the sentence says besides Slurm's own
+ * message, namely which field is concerned and what to do; or "". */
+    enum submit_outcome slurm_code_outcome(int code, const char **hint);
+    /* Who can fix the cause of the refusal. */
+    enum submit_mender slurm_code_mender(int code);
+
+    struct error * error);
 void slurm_signal(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_remove(struct executor *executor, struct job_call **batch, size_t count);

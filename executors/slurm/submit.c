@@ -19,11 +19,9 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "executors/slurm/codes.h"
 #include "executors/slurm/inside.h"
 #include "executors/slurm/numbers.h"
 #include "executors/slurm/table.h"
-#include "executors/slurm/user.h"
 
 enum { AT_A_TIME = 256 }; /* jobs whose bodies are in memory at once */
 

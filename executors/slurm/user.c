@@ -1,5 +1,5 @@
 /* executors/slurm/user.c - the user that a job runs as at Slurm */
-#include "executors/slurm/user.h"
+#include "executors/slurm/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

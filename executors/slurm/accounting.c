@@ -17,12 +17,6 @@ enum {
     LOOKED_BACK = 30 * 86400 /* seconds */
 };
 
-static int64_t read_time(const struct value *times, const char *key)
-{
-    double seconds = slurm_value_number(times, key, 0);
-    return seconds > 0 && seconds < 4294967294.0 ? (int64_t)seconds * 1000 : 0;
-}
-
 bool slurm_accounting_read(struct slurm_record *record, const struct value *job)
 {
     const struct value *array = value_get(job, "array"), *het = value_get(job, "het");
@@ -42,9 +36,9 @@ bool slurm_accounting_read(struct slurm_record *record, const struct value *job)
     record->user = value_get_text(job, "user");
     record->user_id = -1;
     record->exit_code = slurm_value_exit_code(value_get(job, "exit_code"));
-    record->submitted = read_time(times, "submission");
-    record->started = read_time(times, "start");
-    record->ended = read_time(times, "end");
+    record->submitted = slurm_value_time(times, "submission");
+    record->started = slurm_value_time(times, "start");
+    record->ended = slurm_value_time(times, "end");
     record->nodes = value_get_text(job, "nodes");
     return record->number > 0;
 }

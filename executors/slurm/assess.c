@@ -45,13 +45,6 @@ static bool is_part(const struct slurm_record *record)
     return record->het_number && record->het_offset > 0;
 }
 
-static int64_t head_of(const struct slurm_record *record)
-{
-    return record->array_number ? record->array_number
-           : record->het_number ? record->het_number
-                                : record->number;
-}
-
 static bool is_begun(const struct slurm_job *job, const struct slurm_record *record)
 {
     char number[32];
@@ -90,7 +83,7 @@ static void end_others(struct assessment *assessment, const struct slurm_record 
     need->end = arena_allocate(assessment->arena, (records->count + 1) * sizeof(*need->end));
     for (size_t i = 0; i < records->count; i++) {
         const struct slurm_record *record = &records->items[i];
-        if (head_of(record) == head_of(chosen) || is_part(record) ||
+        if (slurm_record_head(record) == slurm_record_head(chosen) || is_part(record) ||
             slurm_record_is_over(record->state))
             continue;
         if (record->array_number && record->array_index >= 0)
@@ -424,7 +417,7 @@ static void find_elements(struct assessment *assessment, struct elements *elemen
         .of = arena_allocate(assessment->arena, (count + 1) * sizeof(*elements->of))};
     for (size_t i = 0; i < records->count; i++) {
         const struct slurm_record *record = &records->items[i];
-        if (chosen && head_of(record) != head_of(chosen))
+        if (chosen && slurm_record_head(record) != slurm_record_head(chosen))
             continue;
         take_times(assessment->poll, record, slurm_record_is_over(record->state));
         if (record->array_index < 0)

@@ -79,9 +79,7 @@ static void take_gres(struct capacity *capacity, struct text entry, bool used)
         return;
     while (entry.length && text_next(&entry, ':', &piece)) {
         if (is_number(piece)) {
-            char buffer[16];
-            snprintf(buffer, sizeof(buffer), "%.*s", (int)piece.length, piece.data);
-            count = atoi(buffer);
+            count = atoi(piece.data); /* up to what follows, which is no digit */
             count = count <= GPUS_MOST ? count : 0;
         } else if (!type.length && !text_is(piece, "no_consume")) {
             type = piece;

@@ -124,13 +124,11 @@ static void add_release(struct polling *polling, const struct slurm_version *ver
     struct buffer body = {0};
     if (!call)
         return;
-    int64_t number = record->array_number ? record->array_number
-                     : record->het_number ? record->het_number
-                                          : record->number;
     slurm_record_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
                        polling->slurm->executor.identity);
     slurm_request_release(&body, version, token, asked->job->name);
-    call->path = slurm_path(polling->scratch, version, "job/%lld", (long long)number);
+    call->path =
+        slurm_path(polling->scratch, version, "job/%lld", (long long)slurm_record_head(record));
     call->body = arena_take(polling->scratch, &body);
 }
 

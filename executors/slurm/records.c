@@ -73,13 +73,6 @@ enum slurm_state slurm_record_state(const struct value *object, const char *key,
 
 /* ---- a record ---- */
 
-static int64_t read_time(const struct value *job, const char *key)
-{
-    double seconds = slurm_value_number(job, key, 0);
-    /* NO_VAL and INFINITE are the largest of 32 and of 64 bits. */
-    return seconds > 0 && seconds < 4294967294.0 ? (int64_t)seconds * 1000 : 0;
-}
-
 bool slurm_record_is_of(const struct slurm_record *record, struct text user, uid_t uid)
 {
     if (record->user.length)
@@ -138,9 +131,9 @@ bool slurm_record_read(struct slurm_record *record, const struct value *job, con
     record->user_id = slurm_value_whole(job, "user_id", SLURM_NUMBER_MOST, -1);
     record->held = slurm_value_whole(job, "priority", SLURM_NUMBER_MOST, 1) == 0;
     record->exit_code = slurm_value_exit_code(value_get(job, "exit_code"));
-    record->submitted = read_time(job, "submit_time");
-    record->started = read_time(job, "start_time");
-    record->ended = read_time(job, "end_time");
+    record->submitted = slurm_value_time(job, "submit_time");
+    record->started = slurm_value_time(job, "start_time");
+    record->ended = slurm_value_time(job, "end_time");
     record->restarts = (int)slurm_value_whole(job, "restart_cnt", INT_MAX, 0);
     record->nodes = value_get_text(job, "nodes");
     /* What was ended before it was let go was given back (numbers.h), or refused. */
@@ -354,6 +347,13 @@ struct slurm_records slurm_records_of(const struct slurm_records *records, const
            compare_keys(&found.items[found.count], &wanted) == 0)
         found.count++;
     return found;
+}
+
+int64_t slurm_record_head(const struct slurm_record *record)
+{
+    return record->array_number ? record->array_number
+           : record->het_number ? record->het_number
+                                : record->number;
 }
 
 bool slurm_record_array_has(struct text rest, int index)

@@ -101,6 +101,9 @@ bool slurm_record_read(struct slurm_record *record, const struct value *job, con
 /* Does it belong to that user?  True, too, when its user is not reported. */
 bool slurm_record_is_of(const struct slurm_record *record, struct text user, uid_t uid);
 
+/* The number under which Slurm has all of the job: of its array, or of its heterogeneous job's leader. */
+int64_t slurm_record_head(const struct slurm_record *record);
+
 /* Is the element among those of array_rest? */
 bool slurm_record_array_has(struct text rest, int index);
 

@@ -184,9 +184,7 @@ static void find_records(struct round *round, struct handing *job)
             return;
         }
         if (!job->number || record->number < job->number)
-            job->number = record->array_number ? record->array_number
-                          : record->het_number ? record->het_number
-                                               : record->number;
+            job->number = slurm_record_head(record);
         job->step = STEP_RELEASE;
     }
     if (job->step == STEP_RELEASE)
@@ -311,7 +309,7 @@ static void judge_release(struct round *round, struct handing *job)
     accept_job(job);
 }
 
-static void prepare_give_back(struct round *round, struct handing *job)
+static void prepare_cancel(struct round *round, struct handing *job)
 {
     const struct slurm_record record = {.number = job->number, .array_index = -1};
     slurm_call_cancel(&job->call, round->arena, round->version, &record);
@@ -342,14 +340,8 @@ static void hand_in_all(struct round *round)
         }
         if (!again)
             return;
-        run_step(round, STEP_GIVE_BACK, prepare_give_back, judge_give_back);
+        run_step(round, STEP_GIVE_BACK, prepare_cancel, judge_give_back);
     }
-}
-
-static void prepare_clean_up(struct round *round, struct handing *job)
-{
-    const struct slurm_record record = {.number = job->number, .array_index = -1};
-    slurm_call_cancel(&job->call, round->arena, round->version, &record);
 }
 
 static void judge_clean_up(struct round *round, struct handing *job)
@@ -383,7 +375,7 @@ static void submit_some(struct slurm *slurm, const struct slurm_version *version
     hand_in_all(&round);
     find_all(&round);
     run_step(&round, STEP_RELEASE, prepare_release, judge_release);
-    run_step(&round, STEP_CLEAN_UP, prepare_clean_up, judge_clean_up);
+    run_step(&round, STEP_CLEAN_UP, prepare_cancel, judge_clean_up);
     for (size_t i = 0; i < count; i++)
         buffer_free(&round.jobs[i].body);
     arena_free(round.arena);

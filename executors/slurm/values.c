@@ -31,6 +31,13 @@ int64_t slurm_value_whole(const struct value *object, const char *key, int64_t m
     return number >= 0 && number <= (double)most ? (int64_t)number : otherwise;
 }
 
+int64_t slurm_value_time(const struct value *object, const char *key)
+{
+    double seconds = slurm_value_number(object, key, 0);
+    /* NO_VAL and INFINITE are the largest of 32 and of 64 bits. */
+    return seconds > 0 && seconds < 4294967294.0 ? (int64_t)seconds * 1000 : 0;
+}
+
 struct text slurm_value_word(const struct value *object, const char *key)
 {
     const struct value *value = value_get(object, key);

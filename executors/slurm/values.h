@@ -10,6 +10,9 @@ double slurm_value_number(const struct value *object, const char *key, double ot
 int64_t slurm_value_whole(const struct value *object, const char *key, int64_t most,
                           int64_t otherwise);
 
+/* A time of day in milliseconds, from seconds; 0 when it is not set. */
+int64_t slurm_value_time(const struct value *object, const char *key);
+
 /* A word, or the first of a list of words; empty with data NULL when there is none. */
 struct text slurm_value_word(const struct value *object, const char *key);
 /* Whether the list of words, or text with commas or blanks, has this one. */

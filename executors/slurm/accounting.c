@@ -75,8 +75,7 @@ int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *u
                          const char *const *names, size_t count, struct slurm_records *records,
                          struct error *error)
 {
-    enum slurm_outcome outcome;
-    const struct slurm_version *version = slurm_api_version(slurm->connection, &outcome, error);
+    const struct slurm_version *version = slurm_api_version(slurm->connection, error);
     *records = (struct slurm_records){0};
     if (!version || !version->database)
         return version ? 0 : -1;

@@ -79,8 +79,6 @@ bool slurm_api_differs_by_user(const struct slurm_connection *connection)
     return slurm_tokens_differ(connection->tokens);
 }
 
-/* ---- values ---- */
-
 /* ---- what an answer means ---- */
 
 /* Errors that say nothing of the job: slurmrestd could not ask slurmctld, or lost the connection.  Numbers
@@ -337,23 +335,20 @@ void slurm_api_run(struct slurm_connection *connection, struct arena *arena,
 /* ---- versions ---- */
 
 const struct slurm_version *slurm_api_version(struct slurm_connection *connection,
-                                              enum slurm_outcome *outcome, struct error *error)
+                                              struct error *error)
 {
-    *outcome = SLURM_DONE;
     if (connection->version_known)
         return &connection->version;
     struct arena *arena = arena_new();
     struct slurm_call call = {.method = "GET", .path = TEXT("/openapi/v3")};
     struct slurm_call *calls[] = {&call};
     slurm_api_run(connection, arena, calls, 1);
-    *outcome = call.outcome;
     if (call.outcome != SLURM_DONE) {
         if (error)
             *error = call.error;
     } else if (slurm_version_choose(call.answer, connection->settings->api, &connection->version,
                                     error)) {
         error_prefix(error, "%s", slurm_api_server(connection));
-        *outcome = SLURM_UNAVAILABLE;
     } else {
         connection->version_known = true;
     }

@@ -70,10 +70,9 @@ void slurm_api_run(struct slurm_connection *connection, struct arena *arena,
 
 /* ---- versions ---- */
 
-/* The version to use, determined once.  NULL and a sentence on failure; *outcome says what to do
- * about it. */
+/* The version to use, determined once.  NULL and a sentence on failure. */
 const struct slurm_version *slurm_api_version(struct slurm_connection *connection,
-                                              enum slurm_outcome *outcome, struct error *error);
+                                              struct error *error);
 
 /* ---- for sentences ---- */
 

@@ -154,27 +154,19 @@ static void read_nodes(struct slurm *slurm, const struct value *answer)
 int slurm_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
 {
     struct slurm *slurm = slurm_of(executor);
-    enum slurm_outcome outcome;
     if (slurm->capacity_until && clock_elapsed() < slurm->capacity_until) {
         *capacity = slurm->capacity;
         return 0;
     }
-    const struct slurm_version *version = slurm_api_version(slurm->connection, &outcome, error);
-    if (!version)
-        return -1;
     struct arena *arena = arena_new();
-    struct slurm_call call = {.method = "GET", .path = slurm_path(arena, version, "nodes")};
-    int result = slurm_ask(slurm, arena, &call) == SLURM_DONE ? 0 : -1;
-    if (result && error)
-        *error = call.error;
-    if (!result) {
-        read_nodes(slurm, call.answer);
+    const struct value *answer = slurm_get(slurm, arena, "nodes", NULL, error);
+    if (answer) {
+        read_nodes(slurm, answer);
         slurm->capacity_until = clock_elapsed() + good_for;
         *capacity = slurm->capacity;
     }
-    slurm_api_call_free(&call);
     arena_free(arena);
-    return result;
+    return answer ? 0 : -1;
 }
 
 bool slurm_lacks_gpu_type(struct slurm *slurm, struct text type, struct buffer *there)

@@ -91,9 +91,7 @@ static void end_elements(struct endings *endings, struct ending *ending,
     const struct job_call *call = ending->call;
     for (size_t i = 0; i < found->count; i++) {
         struct slurm_record record = found->items[i];
-        if ((ending->job->known &&
-             !slurm_record_is_of(&record, ending->job->facts.user, ending->job->facts.uid)) ||
-            !record.array_number)
+        if (!slurm_job_owns(ending->job, &record) || !record.array_number)
             continue;
         if (record.array_index >= 0 && executor_call_names_task(call, record.array_index))
             end_record(endings, ending, version, &record);
@@ -123,8 +121,7 @@ static void add_calls(struct endings *endings, const struct slurm_version *versi
     }
     for (size_t i = 0; i < found.count; i++) {
         struct slurm_record record = found.items[i];
-        if (ending->job->known &&
-            !slurm_record_is_of(&record, ending->job->facts.user, ending->job->facts.uid))
+        if (!slurm_job_owns(ending->job, &record))
             continue;
         if (rest && !runs && record.array_number && record.array_index >= 0)
             continue; /* it goes with its array */
@@ -147,10 +144,8 @@ static bool is_over(const struct endings *endings, const struct ending *ending)
 static void run_endings(struct endings *endings, bool unless_over)
 {
     struct error error;
-    enum slurm_outcome outcome;
     bool differ = slurm_api_differs_by_user(endings->slurm->connection), asked = false;
-    const struct slurm_version *version =
-        slurm_api_version(endings->slurm->connection, &outcome, &error);
+    const struct slurm_version *version = slurm_api_version(endings->slurm->connection, &error);
     const char *last = NULL;
     for (size_t i = 0; i < endings->count; i++) {
         struct ending *ending = &endings->items[i];

@@ -6,7 +6,7 @@
 #ifndef EXECUTORS_SLURM_FILES_H
 #define EXECUTORS_SLURM_FILES_H
 
-#include "executors/slurm/job.h"
+#include "executors/slurm/jobs.h"
 
 /* The kinds of files in the directory, by their names. */
 enum slurm_file_kind {

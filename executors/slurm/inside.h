@@ -29,19 +29,18 @@
 #include "executors/slurm/request.h"
 #include "executors/slurm/settings.h"
 
-struct slurm_table; /* table.h */
-struct slurm_jobs;  /* jobs.h */
+struct names; /* base/names.h */
 
 struct slurm {
     struct executor executor;
     struct arena *arena; /* of the settings */
     struct slurm_settings settings;
     struct slurm_connection *connection;
-    char *spool;   /* in tokens */
-    char *path;    /* of the directory */
-    int directory; /* descriptor of it; -1: not opened yet */
-    struct slurm_table *table;
-    struct slurm_jobs *jobs;
+    char *spool;         /* in tokens */
+    char *path;          /* of the directory */
+    int directory;       /* descriptor of it; -1: not opened yet */
+    struct names *lists; /* what Slurm has told, by user (table.h); NULL: nothing yet */
+    struct names *jobs;  /* struct slurm_job (jobs.h); NULL: none yet */
     /* the last job number that Slurm has given to one of dlspool's jobs; 0: unknown */
     int64_t largest;
     int64_t largest_kept; /* ... as it was written down */
@@ -65,6 +64,11 @@ const char *slurm_path_of_job(const struct slurm *slurm, struct arena *arena, co
 /* Run one call. */
 enum slurm_outcome slurm_ask(struct slurm *slurm, struct arena *arena, struct slurm_call *call);
 
+/* The answer to GET /slurm/v0.0.N/<what> as that user (NULL: nobody in particular), in the arena.  NULL
+ * and a sentence on failure. */
+const struct value *slurm_get(struct slurm *slurm, struct arena *arena, const char *what,
+                              const char *user, struct error *error);
+
 /* "/slurm/v0.0.38/<rest>", in the arena. */
 struct text slurm_path(struct arena *arena, const struct slurm_version *version, const char *format,
                        ...) __attribute__((format(printf, 3, 4)));
@@ -73,28 +77,27 @@ struct text slurm_path(struct arena *arena, const struct slurm_version *version,
 void slurm_call_cancel(struct slurm_call *call, struct arena *arena,
                        const struct slurm_version *version, const struct slurm_record *record);
 
-/* ---- the operations ---- */
+/* ---- for submit.c ---- */
 
-void slurm_submit(struct executor *executor, struct submission **batch, size_t count);
-int slurm_poll(
-    struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
-    /* ---- for submit.c ---- */
-
-    /* user.c: the uid, gid and name of the user that the job runs as at Slurm, in the arena.  With tokens:
+/* user.c: the uid, gid and name of the user that the job runs as at Slurm, in the arena.  With tokens:
  * slurm.user, or the job's owner.  Without: the owner of the unix socket, as whom slurmrestd submits
  * everything; then the job must belong to that user, or slurm.user must name them.  1: unknown at the
  * moment; -1: only a change can fix it; both with a sentence. */
-    int slurm_user_of(const struct slurm *slurm, struct arena *arena,
-                      const struct submission *submission, struct slurm_facts *facts,
-                      struct error *error);
+int slurm_user_of(const struct slurm *slurm, struct arena *arena,
+                  const struct submission *submission, struct slurm_facts *facts,
+                  struct error *error);
 
-    /* codes.c: the outcome of a refused submission. *hint is what the sentence says besides Slurm's own
+/* codes.c: the outcome of a refused submission. *hint is what the sentence says besides Slurm's own
  * message, namely which field is concerned and what to do; or "". */
-    enum submit_outcome slurm_code_outcome(int code, const char **hint);
-    /* Who can fix the cause of the refusal. */
-    enum submit_mender slurm_code_mender(int code);
+enum submit_outcome slurm_code_outcome(int code, const char **hint);
+/* Who can fix the cause of the refusal. */
+enum submit_mender slurm_code_mender(int code);
 
-    struct error * error);
+/* ---- the operations ---- */
+
+void slurm_submit(struct executor *executor, struct submission **batch, size_t count);
+int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
+               struct error *error);
 void slurm_signal(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void slurm_remove(struct executor *executor, struct job_call **batch, size_t count);

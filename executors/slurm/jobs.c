@@ -1,37 +1,34 @@
 /* executors/slurm/jobs.c - what is remembered of each job between two looks at it */
 #include "executors/slurm/jobs.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/names.h"
-#include "executors/slurm/files.h"
 
-struct slurm_jobs {
-    struct names *names; /* struct slurm_job */
-};
-
-void slurm_jobs_free(struct slurm_jobs *jobs)
+void slurm_jobs_free(struct slurm *slurm)
 {
-    if (!jobs)
+    if (!slurm->jobs)
         return;
-    for (struct slurm_job *job = names_first(jobs->names); job; job = names_after(job))
+    for (struct slurm_job *job = names_first(slurm->jobs); job; job = names_after(job))
         arena_free(job->arena);
-    names_free(jobs->names);
-    free(jobs);
+    names_free(slurm->jobs);
 }
 
 void slurm_jobs_forget(struct slurm *slurm, const char *name)
 {
-    struct slurm_job *job = slurm->jobs ? names_find(slurm->jobs->names, text_of(name)) : NULL;
+    struct slurm_job *job = slurm->jobs ? names_find(slurm->jobs, text_of(name)) : NULL;
     if (!job)
         return;
     arena_free(job->arena);
-    names_remove(slurm->jobs->names, job);
+    names_remove(slurm->jobs, job);
+}
+
+bool slurm_job_owns(const struct slurm_job *job, const struct slurm_record *record)
+{
+    return !job->known || slurm_record_is_of(record, job->facts.user, job->facts.uid);
 }
 
 /* ---- what was handed in ---- */
@@ -121,13 +118,11 @@ struct slurm_job *slurm_jobs_find(struct slurm *slurm, const char *id, int attem
 {
     char name[SLURM_NAME_SIZE];
     slurm_directory_name(name, id, attempt);
-    if (!slurm->jobs) {
-        slurm->jobs = memory_allocate(sizeof(*slurm->jobs));
-        slurm->jobs->names = names_new(SIZE_MAX, sizeof(struct slurm_job));
-    }
-    struct slurm_job *job = names_find(slurm->jobs->names, text_of(name));
+    if (!slurm->jobs)
+        slurm->jobs = names_new(SIZE_MAX, sizeof(struct slurm_job));
+    struct slurm_job *job = names_find(slurm->jobs, text_of(name));
     if (!job) {
-        job = names_add(slurm->jobs->names, text_of(name));
+        job = names_add(slurm->jobs, text_of(name));
         memcpy(job->name, name, sizeof(name));
         job->arena = arena_new();
     }

@@ -95,8 +95,7 @@ static void find_records(struct polling *polling, struct asked *asked)
     asked->records = (struct slurm_records){
         .items = arena_allocate(polling->scratch, (found.count + 1) * sizeof(*found.items))};
     for (size_t i = 0; i < found.count; i++)
-        if (!asked->job->known ||
-            slurm_record_is_of(&found.items[i], asked->job->facts.user, asked->job->facts.uid))
+        if (slurm_job_owns(asked->job, &found.items[i]))
             asked->records.items[asked->records.count++] = found.items[i];
     for (size_t i = 0; i < asked->records.count; i++)
         slurm_numbers_note(polling->slurm, asked->records.items[i].number);
@@ -449,7 +448,6 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
 {
     struct slurm *slurm = slurm_of(executor);
     struct polling polling = {.slurm = slurm, .arena = arena, .scratch = arena_new()};
-    enum slurm_outcome outcome;
     polling.asked = arena_allocate(polling.scratch, (count + 1) * sizeof(*polling.asked));
     polling.calls = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.calls));
     polling.batch = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.batch));
@@ -457,7 +455,7 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
     open_jobs(&polling, jobs, count);
     int result = slurm_ensure_directory(slurm, error) || refresh_tables(&polling, error) ? -1 : 0;
     const struct slurm_version *version =
-        result ? NULL : slurm_api_version(slurm->connection, &outcome, error);
+        result ? NULL : slurm_api_version(slurm->connection, error);
     for (size_t i = 0; i < polling.count && version; i++)
         if (polling.asked[i].listed)
             assess_job(&polling, &polling.asked[i]);

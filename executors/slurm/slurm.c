@@ -49,6 +49,21 @@ struct text slurm_path(struct arena *arena, const struct slurm_version *version,
     return arena_take(arena, &path);
 }
 
+const struct value *slurm_get(struct slurm *slurm, struct arena *arena, const char *what,
+                              const char *user, struct error *error)
+{
+    const struct slurm_version *version = slurm_api_version(slurm->connection, error);
+    if (!version)
+        return NULL;
+    struct slurm_call call = {
+        .method = "GET", .path = slurm_path(arena, version, "%s", what), .user = user};
+    if (slurm_ask(slurm, arena, &call) == SLURM_DONE)
+        return call.answer;
+    if (error)
+        *error = call.error;
+    return NULL;
+}
+
 void slurm_call_cancel(struct slurm_call *call, struct arena *arena,
                        const struct slurm_version *version, const struct slurm_record *record)
 {
@@ -65,18 +80,10 @@ void slurm_call_cancel(struct slurm_call *call, struct arena *arena,
 static int slurm_ready(struct executor *executor, struct error *error)
 {
     struct slurm *slurm = slurm_of(executor);
-    enum slurm_outcome outcome;
     if (slurm_ensure_directory(slurm, error))
         return -1;
-    const struct slurm_version *version = slurm_api_version(slurm->connection, &outcome, error);
-    if (!version)
-        return -1;
     struct arena *arena = arena_new();
-    struct slurm_call call = {.method = "GET", .path = slurm_path(arena, version, "diag")};
-    int result = slurm_ask(slurm, arena, &call) == SLURM_DONE ? 0 : -1;
-    if (result && error)
-        *error = call.error;
-    slurm_api_call_free(&call);
+    int result = slurm_get(slurm, arena, "diag", NULL, error) ? 0 : -1;
     arena_free(arena);
     return result;
 }
@@ -96,8 +103,8 @@ static void slurm_close(struct executor *executor)
     if (!executor)
         return;
     struct slurm *slurm = slurm_of(executor);
-    slurm_jobs_free(slurm->jobs);
-    slurm_table_free(slurm->table);
+    slurm_jobs_free(slurm);
+    slurm_table_free(slurm);
     slurm_api_disconnect(slurm->connection);
     if (slurm->directory >= 0)
         sys.close(slurm->directory);

@@ -384,7 +384,6 @@ static void submit_some(struct slurm *slurm, const struct slurm_version *version
 void slurm_submit(struct executor *executor, struct submission **batch, size_t count)
 {
     struct slurm *slurm = slurm_of(executor);
-    enum slurm_outcome outcome;
     struct error error;
     for (size_t i = 0; i < count; i++) {
         batch[i]->note[0] = '\0';
@@ -392,9 +391,7 @@ void slurm_submit(struct executor *executor, struct submission **batch, size_t c
         batch[i]->outcome = SUBMIT_UNAVAILABLE;
     }
     const struct slurm_version *version =
-        slurm_ensure_directory(slurm, &error)
-            ? NULL
-            : slurm_api_version(slurm->connection, &outcome, &error);
+        slurm_ensure_directory(slurm, &error) ? NULL : slurm_api_version(slurm->connection, &error);
     for (size_t i = 0; i < count && !version; i++)
         batch[i]->error = error;
     for (size_t i = 0; i < count && version; i += AT_A_TIME)

@@ -3,78 +3,54 @@
 
 #include <inttypes.h>
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/names.h"
 #include "executors/slurm/values.h"
 
-struct list {
-    char *user;          /* who asked */
+struct list {            /* under the name of the user who asked */
     struct arena *arena; /* of the records */
     struct slurm_records records;
     int64_t as_of; /* slurmctld's clock before it was asked, in seconds; 0: not known */
     int api;       /* of the version it was asked with */
 };
 
-struct slurm_table {
-    struct list *lists;
-    size_t count;
-};
-
-static const char *list_user(const struct slurm *slurm, const char *user)
+static struct text list_user(const struct slurm *slurm, const char *user)
 {
-    return user && slurm_api_differs_by_user(slurm->connection) ? user : "";
+    return text_of(slurm_api_differs_by_user(slurm->connection) ? user : "");
 }
 
 static struct list *find_list(const struct slurm *slurm, const char *user)
 {
-    const struct slurm_table *table = slurm->table;
-    for (size_t i = 0; table && i < table->count; i++)
-        if (strcmp(table->lists[i].user, list_user(slurm, user)) == 0)
-            return &table->lists[i];
-    return NULL;
+    return slurm->lists ? names_find(slurm->lists, list_user(slurm, user)) : NULL;
 }
 
 static struct list *add_list(struct slurm *slurm, const char *user)
 {
-    struct slurm_table *table = slurm->table;
-    if (!table)
-        table = slurm->table = memory_allocate(sizeof(*table));
-    table->lists = memory_resize(table->lists, (table->count + 1) * sizeof(*table->lists));
-    struct list *list = &table->lists[table->count++];
-    *list = (struct list){.user = memory_copy_string(list_user(slurm, user)), .arena = arena_new()};
+    if (!slurm->lists)
+        slurm->lists = names_new(SIZE_MAX, sizeof(struct list));
+    struct list *list = names_add(slurm->lists, list_user(slurm, user));
+    list->arena = arena_new();
     return list;
 }
 
-void slurm_table_free(struct slurm_table *table)
+void slurm_table_free(struct slurm *slurm)
 {
-    for (size_t i = 0; table && i < table->count; i++) {
-        free(table->lists[i].user);
-        arena_free(table->lists[i].arena);
-    }
-    if (table)
-        free(table->lists);
-    free(table);
+    if (!slurm->lists)
+        return;
+    for (struct list *list = names_first(slurm->lists); list; list = names_after(list))
+        arena_free(list->arena);
+    names_free(slurm->lists);
 }
 
-/* slurmctld's clock: what happens from now on happens at this time or later. */
-static int64_t ask_clock(struct slurm *slurm, const struct slurm_version *version, const char *user,
-                         struct error *error)
+/* slurmctld's clock, in seconds: what happens from now on happens at this time or later.  0: not known;
+ * -1 and a sentence: it cannot be asked. */
+static int64_t ask_clock(struct slurm *slurm, const char *user, struct error *error)
 {
     struct arena *arena = arena_new();
-    struct slurm_call call = {
-        .method = "GET", .path = slurm_path(arena, version, "diag"), .user = user};
-    double now = 0;
-    if (slurm_ask(slurm, arena, &call) == SLURM_DONE)
-        now = slurm_value_number(value_get(call.answer, "statistics"), "req_time", 0);
-    else if (error)
-        *error = call.error;
-    enum slurm_outcome outcome = call.outcome;
-    slurm_api_call_free(&call);
+    const struct value *answer = slurm_get(slurm, arena, "diag", user, error);
+    double now = slurm_value_number(value_get(answer, "statistics"), "req_time", 0);
     arena_free(arena);
-    if (outcome != SLURM_DONE)
-        return -1;
-    return now > 0 && now < 1e12 ? (int64_t)now : 0;
+    return !answer ? -1 : now > 0 && now < 1e12 ? (int64_t)now : 0;
 }
 
 static int take_answer(struct slurm *slurm, struct list *list, const struct slurm_call *call,
@@ -96,8 +72,7 @@ static int take_answer(struct slurm *slurm, struct list *list, const struct slur
 
 int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *error)
 {
-    enum slurm_outcome outcome;
-    const struct slurm_version *version = slurm_api_version(slurm->connection, &outcome, error);
+    const struct slurm_version *version = slurm_api_version(slurm->connection, error);
     if (!version)
         return -1;
     struct list *list = find_list(slurm, user);
@@ -105,7 +80,8 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
         list = add_list(slurm, user);
     /* v0.0.36 knows no update_time, and answers a slurmctld that is down with an empty list: there
      * it is seen by the clock. */
-    int64_t now = ask_clock(slurm, version, list->user, error);
+    const char *as = names_text(list).data;
+    int64_t now = ask_clock(slurm, as, error);
     if (now < 0)
         return -1;
     struct arena *arena = arena_new();
@@ -116,7 +92,7 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
         .method = "GET",
         .path = known ? slurm_path(arena, version, "jobs?update_time=%" PRId64, list->as_of)
                       : slurm_path(arena, version, "jobs"),
-        .user = list->user,
+        .user = as,
         .raw = true,
     };
     int result = 0;

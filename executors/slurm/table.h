@@ -26,6 +26,6 @@ const struct slurm_records *slurm_table_all(const struct slurm *slurm, const cha
 /* slurmctld's clock at that user's last refresh, in milliseconds; 0: not known. */
 int64_t slurm_table_clock(const struct slurm *slurm, const char *user);
 
-void slurm_table_free(struct slurm_table *table); /* NULL is fine */
+void slurm_table_free(struct slurm *slurm); /* all lists */
 
 #endif

@@ -15,7 +15,6 @@ struct kind {
     const char *name;
     struct executor *(*open)(const struct value *settings, const char *spool, const char *directory,
                              struct error *error);
-    int (*check_settings)(struct arena *arena, const struct value *settings, struct error *error);
     int (*check_manifest)(struct arena *arena, struct value *manifest, struct error *error);
 };
 
@@ -27,23 +26,9 @@ static struct executor *open_null(const struct value *settings, const char *spoo
     return executor_null_open(settings, error);
 }
 
-static int check_local_settings(struct arena *arena, const struct value *settings,
-                                struct error *error)
-{
-    struct local_settings local;
-    return local_settings_read(&local, arena, settings, error);
-}
-
 static int check_local_manifest(struct arena *arena, struct value *manifest, struct error *error)
 {
     return local_manifest_of(arena, manifest, error) ? 0 : -1;
-}
-
-static int check_kubernetes_settings(struct arena *arena, const struct value *settings,
-                                     struct error *error)
-{
-    struct kubernetes_settings kubernetes;
-    return kubernetes_settings_read(&kubernetes, arena, settings, error);
 }
 
 static int check_kubernetes_manifest(struct arena *arena, struct value *manifest,
@@ -55,13 +40,6 @@ static int check_kubernetes_manifest(struct arena *arena, struct value *manifest
     return !read ? -1 : read->newer.length ? 1 : 0;
 }
 
-static int check_slurm_settings(struct arena *arena, const struct value *settings,
-                                struct error *error)
-{
-    struct slurm_settings slurm;
-    return slurm_settings_read(&slurm, arena, settings, error);
-}
-
 static int check_slurm_manifest(struct arena *arena, struct value *manifest, struct error *error)
 {
     return slurm_manifest_of(arena, manifest, error) ? 0 : -1;
@@ -70,10 +48,10 @@ static int check_slurm_manifest(struct arena *arena, struct value *manifest, str
 /* The first is the default.  The null executor takes the local one's manifests, and looks at none of
  * them. */
 static const struct kind kinds[] = {
-    {"local", executor_local_open, check_local_settings, check_local_manifest},
-    {"kubernetes", executor_kubernetes_open, check_kubernetes_settings, check_kubernetes_manifest},
-    {"slurm", executor_slurm_open, check_slurm_settings, check_slurm_manifest},
-    {"null", open_null, NULL, NULL},
+    {"local", executor_local_open, check_local_manifest},
+    {"kubernetes", executor_kubernetes_open, check_kubernetes_manifest},
+    {"slurm", executor_slurm_open, check_slurm_manifest},
+    {"null", open_null, NULL},
 };
 
 enum { KINDS = ARRAY_COUNT(kinds) };
@@ -131,15 +109,17 @@ bool registry_ends_tasks(struct text name)
 
 int registry_check_settings(const struct value *settings, struct error *error)
 {
+    struct local_settings local;
+    struct kubernetes_settings kubernetes;
+    struct slurm_settings slurm;
     if (!find_kind(settings, error))
         return -1;
-    int result = 0;
     struct arena *arena = arena_new();
-    for (size_t i = 0; i < KINDS && !result; i++)
-        if (kinds[i].check_settings)
-            result = kinds[i].check_settings(arena, settings, error);
+    bool failed = local_settings_read(&local, arena, settings, error) ||
+                  kubernetes_settings_read(&kubernetes, arena, settings, error) ||
+                  slurm_settings_read(&slurm, arena, settings, error);
     arena_free(arena);
-    return result;
+    return failed ? -1 : 0;
 }
 
 int registry_check_tree(const char *name, struct value *manifest, struct error *error)

@@ -186,6 +186,17 @@ static int before_sending(void *context, char *remote, char *local, int remote_p
     return slot->fenced ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+static void clear_answer(struct http_request *request)
+{
+    buffer_clear(&request->response);
+    buffer_clear(&request->warnings);
+    request->outcome = HTTP_NOT_SENT;
+    request->status = 0;
+    request->retry_after = 0;
+    request->cut_off = false;
+    request->error.text[0] = '\0';
+}
+
 /* Fill a free slot with the request and add it to those in flight.  When curl does not take it,
  * the request keeps the outcome HTTP_NOT_SENT and a sentence. */
 static void start_request(struct slot *slot, struct http_request *request)
@@ -194,26 +205,14 @@ static void start_request(struct slot *slot, struct http_request *request)
     slot->request = request;
     slot->too_long = slot->headed = slot->fenced = false;
     slot->problem[0] = '\0';
-    buffer_clear(&request->response);
-    buffer_clear(&request->warnings);
-    request->outcome = HTTP_NOT_SENT;
-    request->status = 0;
-    request->retry_after = 0;
-    request->cut_off = false;
-    request->error.text[0] = '\0';
-
+    clear_answer(request);
     curl_easy_reset(easy);
     http_target_apply(&slot->client->target, easy, request->path, &slot->headers);
     http_target_add_headers(&slot->headers, request->headers);
     set_body(slot, request);
     set_times(slot, request);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->headers);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->problem);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, slot);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, slot);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
+    http_target_receive(easy, take_body, take_header, slot, slot->problem);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
     CURLMcode code = curl_multi_add_handle(slot->client->multi, easy);
@@ -228,12 +227,12 @@ static void start_request(struct slot *slot, struct http_request *request)
 /* Decide the outcome of a request that curl is done with, and free its slot.  What was never
  * sent is told apart from what was sent and not answered: only the former may be sent again
  * without asking. */
-static void end_request(struct slot *slot, CURLcode code)
+static void end_request(void *context, CURLcode code)
 {
+    struct slot *slot = context;
     struct http_request *request = slot->request;
     struct http_client *client = slot->client;
-    const char *server =
-        client->target.unix_socket ? client->target.unix_socket : client->target.base;
+    const char *server = http_target_name(&client->target);
     curl_off_t retry_after = 0;
     long status = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -270,34 +269,14 @@ static void end_request(struct slot *slot, CURLcode code)
         client->stopped = true;
 }
 
-static void take_finished(struct http_client *client)
-{
-    CURLMsg *message;
-    int left;
-    while ((message = curl_multi_info_read(client->multi, &left))) {
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        CURLcode code = message->data.result; /* the message dies with the handle's removal */
-        char *slot = NULL;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
-        if (slot)
-            end_request((struct slot *)(void *)slot, code);
-    }
-}
-
 /* Fail requests that are not begun, because another of the batch timed out or go_on() stopped the
  * batch. */
 static void fail_unsent(const struct http_client *client, struct http_request *const *batch,
                         size_t count)
 {
-    const char *server =
-        client->target.unix_socket ? client->target.unix_socket : client->target.base;
+    const char *server = http_target_name(&client->target);
     for (size_t i = 0; i < count; i++) {
-        buffer_clear(&batch[i]->response);
-        batch[i]->outcome = HTTP_NOT_SENT;
-        batch[i]->status = 0;
-        batch[i]->retry_after = 0;
-        batch[i]->cut_off = false;
+        clear_answer(batch[i]);
         error_set(&batch[i]->error, "%s: not asked, because %s", server,
                   client->hangs ? "it let other requests wait too long"
                                 : "of its answer to another request");
@@ -325,7 +304,7 @@ static void run_batch(struct http_client *client, struct http_request *const *ba
         int running;
         heartbeat();
         curl_multi_perform(client->multi, &running);
-        take_finished(client);
+        http_target_end_transfers(client->multi, end_request);
         if ((size_t)running == busy)
             curl_multi_poll(client->multi, NULL, 0, WAIT_SLICE, NULL);
     }

@@ -161,12 +161,7 @@ static void set_options(struct http_stream *stream, const char *const *headers)
     http_target_add_headers(&stream->headers, headers);
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, stream->headers);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, stream->problem);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, stream);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, stream);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, stream);
+    http_target_receive(easy, take_body, take_header, stream, stream->problem);
 }
 
 struct http_stream *http_stream_start(struct http_streams *streams, const char *path,
@@ -219,8 +214,9 @@ static void set_sentence(struct http_stream *stream, const char *words)
               error_quote(&quote, stream->path, strlen(stream->path)), words);
 }
 
-static void finish_stream(struct http_stream *stream, CURLcode code)
+static void finish_stream(void *context, CURLcode code)
 {
+    struct http_stream *stream = context;
     const struct http_target *target = &stream->streams->target;
     curl_off_t retry_after = 0;
     char words[128];
@@ -238,21 +234,6 @@ static void finish_stream(struct http_stream *stream, CURLcode code)
         set_sentence(stream, stream->problem[0] ? stream->problem : curl_easy_strerror(code));
     }
     end_stream(stream);
-}
-
-static void take_finished(struct http_streams *streams)
-{
-    CURLMsg *message;
-    int left;
-    while ((message = curl_multi_info_read(streams->multi, &left))) {
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        CURLcode code = message->data.result;
-        char *stream = NULL;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &stream);
-        if (stream)
-            finish_stream((struct http_stream *)(void *)stream, code);
-    }
 }
 
 /* End streams whose server has sent nothing for too long, and resume paused ones whose lines were
@@ -294,7 +275,7 @@ static void drive_until_news(struct http_streams *streams, int64_t wait)
         int running;
         heartbeat();
         curl_multi_perform(streams->multi, &running);
-        take_finished(streams);
+        http_target_end_transfers(streams->multi, finish_stream);
         check_stalls(streams, &open);
         int64_t left = wait - (clock_elapsed() - begin);
         if (streams->news || open == 0 || left <= 0)

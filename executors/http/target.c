@@ -214,6 +214,37 @@ void http_target_apply(const struct http_target *target, CURL *easy, const char 
     }
 }
 
+void http_target_receive(CURL *easy, http_target_receiver *body, http_target_receiver *header,
+                         void *context, char *problem)
+{
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, problem);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, context);
+}
+
+void http_target_end_transfers(CURLM *multi, void (*end)(void *context, CURLcode code))
+{
+    CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(multi, &left))) {
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        CURLcode code = message->data.result; /* the message dies with the handle's removal */
+        char *context = NULL;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
+        if (context)
+            end(context, code);
+    }
+}
+
+const char *http_target_name(const struct http_target *target)
+{
+    return target->unix_socket ? target->unix_socket : target->base;
+}
+
 bool http_target_was_sent(const struct http_target *target, CURL *easy, CURLcode code)
 {
     long sent = 0, connects = 0;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "executors/base64.h"
 #include "executors/secret.h"
 
 const char *kubeconfig_fields_beside(const struct config_entry *entry, struct text path)
@@ -76,7 +77,7 @@ int kubeconfig_fields_pem(const struct config_entry *entry, const char *field, c
     if (value->kind != VALUE_STRING)
         return kubeconfig_fields_refuse(entry, value, data_field, "expected PEM in base64");
     struct buffer bytes = {0};
-    int result = kubeconfig_pem_decode(&bytes, value->string);
+    int result = base64_decode(&bytes, value->string, false);
     if (result)
         kubeconfig_fields_refuse(entry, value, data_field, "this is not base64");
     else if (!kubeconfig_pem_is_encoded(buffer_text(&bytes), kind))

@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/system.h"
+#include "executors/base64.h"
 #include "executors/secret.h"
 
 enum {
@@ -19,8 +21,7 @@ enum {
     NAME_MOST = 64
 };
 
-struct holder {
-    char *user; /* "": the user of the token */
+struct holder { /* under the user's name; "": the user of the token */
     char *path;
     struct secret secret;
     struct slurm_claims claims;
@@ -31,44 +32,14 @@ struct holder {
 
 struct slurm_tokens {
     const struct slurm_settings *settings;
-    struct holder **holders;
-    size_t count;
-    char *self;           /* whose token asks what is asked for nobody in particular, where there
+    struct names *holders; /* struct holder */
+    char *self;            /* whose token asks what is asked for nobody in particular, where there
                              is one for each user */
-    struct holder *asker; /* whose did so last; NULL: nobody's yet */
+    struct holder *asker;  /* whose did so last; NULL: nobody's yet */
     const char *none[1];
 };
 
 /* ---- reading a token ---- */
-
-static int letter_value(char letter)
-{
-    if (letter >= 'A' && letter <= 'Z')
-        return letter - 'A';
-    if (letter >= 'a' && letter <= 'z')
-        return letter - 'a' + 26;
-    if (letter >= '0' && letter <= '9')
-        return letter - '0' + 52;
-    return letter == '-' ? 62 : letter == '_' ? 63 : -1;
-}
-
-/* Base64 for URLs, without padding (RFC 4648, 5). */
-static int decode_base64(struct buffer *out, struct text part)
-{
-    unsigned int bits = 0, count = 0;
-    for (size_t i = 0; i < part.length; i++) {
-        int value = letter_value(part.data[i]);
-        if (value < 0)
-            return -1;
-        bits = (bits << 6 | (unsigned int)value) & 0xffff;
-        count += 6;
-        if (count >= 8) {
-            count -= 8;
-            buffer_add_byte(out, (char)(bits >> count & 0xff));
-        }
-    }
-    return 0;
-}
 
 static void read_claims(const struct value *payload, struct slurm_claims *claims)
 {
@@ -90,18 +61,16 @@ int slurm_token_read(struct text token, struct slurm_claims *claims)
     if (token.length > TOKEN_MOST || !text_next(&rest, '.', &header) ||
         !text_next(&rest, '.', &payload) || !text_next(&rest, '.', &signature) || rest.length)
         return -1;
-    for (size_t i = 0; i < token.length; i++)
-        if (letter_value(token.data[i]) < 0 && token.data[i] != '.')
-            return -1;
     struct arena *arena = arena_new();
-    struct buffer bytes = {0};
-    const struct value *tree =
-        decode_base64(&bytes, payload)
-            ? NULL
-            : json_read(arena, buffer_text(&bytes), "token", &yaml_request_limits, NULL);
+    struct buffer bytes = {0}, ignored = {0};
+    const struct value *tree = NULL;
+    if (!base64_decode(&ignored, header, true) && !base64_decode(&ignored, signature, true) &&
+        !base64_decode(&bytes, payload, true))
+        tree = json_read(arena, buffer_text(&bytes), "token", &yaml_request_limits, NULL);
     int result = tree && tree->kind == VALUE_OBJECT ? 0 : -1;
     if (result == 0)
         read_claims(tree, claims);
+    buffer_free(&ignored);
     buffer_free(&bytes);
     arena_free(arena);
     return result;
@@ -114,27 +83,23 @@ struct slurm_tokens *slurm_tokens_new(const struct slurm_settings *settings)
     struct slurm_tokens *tokens = memory_allocate(sizeof(*tokens));
     const struct passwd *entry = settings->user.length ? NULL : getpwuid(geteuid());
     tokens->settings = settings;
+    tokens->holders = names_new(SIZE_MAX, sizeof(struct holder));
     tokens->self = memory_copy_string(entry ? entry->pw_name : settings->user.data);
     return tokens;
-}
-
-static void free_holder(struct holder *holder)
-{
-    secret_wipe(&holder->secret.bytes);
-    secret_wipe(&holder->token_header);
-    buffer_free(&holder->name_header);
-    free(holder->user);
-    free(holder->path);
-    free(holder);
 }
 
 void slurm_tokens_free(struct slurm_tokens *tokens)
 {
     if (!tokens)
         return;
-    for (size_t i = 0; i < tokens->count; i++)
-        free_holder(tokens->holders[i]);
-    free(tokens->holders);
+    for (struct holder *holder = names_first(tokens->holders); holder;
+         holder = names_after(holder)) {
+        secret_wipe(&holder->secret.bytes);
+        secret_wipe(&holder->token_header);
+        buffer_free(&holder->name_header);
+        free(holder->path);
+    }
+    names_free(tokens->holders);
     free(tokens->self);
     free(tokens);
 }
@@ -156,23 +121,25 @@ static bool is_user_name(const char *user)
     return length > 0 && length <= NAME_MOST && user[0] != '.' && user[0] != '-';
 }
 
+static const char *user_of(const struct holder *holder)
+{
+    return names_text(holder).data;
+}
+
 static struct holder *find_holder(struct slurm_tokens *tokens, const char *user)
 {
     const struct slurm_settings *settings = tokens->settings;
-    for (size_t i = 0; i < tokens->count; i++)
-        if (strcmp(tokens->holders[i]->user, user) == 0)
-            return tokens->holders[i];
-    struct holder *holder = memory_allocate(sizeof(*holder));
+    struct holder *holder = names_find(tokens->holders, text_of(user));
+    if (holder)
+        return holder;
+    holder = names_add(tokens->holders, text_of(user));
     struct buffer path = {0};
     if (slurm_tokens_differ(tokens))
         buffer_printf(&path, "%s/%s", settings->token_directory.data, user);
     else
         buffer_add_text(&path, settings->token_file);
-    holder->user = memory_copy_string(user);
     holder->path = path.data;
     holder->secret.path = holder->path;
-    tokens->holders = memory_resize(tokens->holders, (tokens->count + 1) * sizeof(struct holder *));
-    tokens->holders[tokens->count++] = holder;
     return holder;
 }
 
@@ -251,7 +218,7 @@ static int refresh_token(struct holder *holder, struct error *error)
 
 /* ---- who asks what is asked for nobody in particular ---- */
 
-struct names {
+struct user_names {
     struct arena *arena;
     const char **items;
     size_t count;
@@ -259,7 +226,7 @@ struct names {
 
 static int visit_token(void *context, const char *name, unsigned char type)
 {
-    struct names *names = context;
+    struct user_names *names = context;
     (void)type;
     if (!is_user_name(name))
         return 0;
@@ -273,9 +240,9 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static struct names read_names(struct arena *arena, const char *path)
+static struct user_names read_names(struct arena *arena, const char *path)
 {
-    struct names names = {.arena = arena};
+    struct user_names names = {.arena = arena};
     int directory = sys.openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (directory < 0)
         return names;
@@ -309,18 +276,19 @@ static struct holder *choose_asker(struct slurm_tokens *tokens, struct error *er
     struct holder *refused = NULL;
     struct holder *chosen = try_user(tokens, tokens->self, &refused, error);
     if (!chosen && tokens->asker)
-        chosen = try_user(tokens, tokens->asker->user, &refused, error);
+        chosen = try_user(tokens, user_of(tokens->asker), &refused, error);
     if (!chosen) {
         struct arena *arena = arena_new();
-        struct names names = read_names(arena, tokens->settings->token_directory.data);
+        struct user_names names = read_names(arena, tokens->settings->token_directory.data);
         for (size_t i = 0; i < names.count && !chosen; i++)
             chosen = try_user(tokens, names.items[i], &refused, error);
         free(names.items);
         arena_free(arena);
     }
     if (!chosen) {
-        for (size_t i = 0; i < tokens->count; i++)
-            tokens->holders[i]->refused = false;
+        for (struct holder *holder = names_first(tokens->holders); holder;
+             holder = names_after(holder))
+            holder->refused = false;
         chosen = refused;
     }
     tokens->asker = chosen ? chosen : tokens->asker;
@@ -341,7 +309,7 @@ const char *const *slurm_tokens_headers(struct slurm_tokens *tokens, const char 
         const struct holder *asker = choose_asker(tokens, error);
         if (!asker)
             return NULL;
-        user = asker->user;
+        user = user_of(asker);
     }
     if (*user && !is_user_name(user)) {
         error_set(error, "found \"%s\", expected the name of a user who may have a token",
@@ -372,8 +340,7 @@ void slurm_tokens_refused(struct slurm_tokens *tokens, const char *user)
 {
     if (slurm_tokens_differ(tokens) && (!user || !*user) && tokens->asker)
         tokens->asker->refused = true;
-    for (size_t i = 0; i < tokens->count; i++)
-        if (!slurm_tokens_differ(tokens) || !user || !*user ||
-            strcmp(tokens->holders[i]->user, user) == 0)
-            secret_is_stale(&tokens->holders[i]->secret);
+    for (struct holder *holder = names_first(tokens->holders); holder; holder = names_after(holder))
+        if (!slurm_tokens_differ(tokens) || !user || !*user || strcmp(user_of(holder), user) == 0)
+            secret_is_stale(&holder->secret);
 }

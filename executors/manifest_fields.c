@@ -192,3 +192,21 @@ int manifest_fields_read_complete(struct manifest_reading *reading, const struct
     *(struct value **)target = value;
     return 0;
 }
+
+int manifest_fields_check_complete(struct manifest_reading *reading, const struct value *rule,
+                                   const struct text *roles, size_t count, size_t stride)
+{
+    struct value_path place = {.name = TEXT("complete")};
+    for (size_t i = 0; rule && i < rule->object.count; i++) {
+        const struct member *member = &rule->object.members[i];
+        size_t at = 0;
+        while (at < count &&
+               !text_equal(*(const struct text *)(const void *)((const char *)roles + at * stride),
+                           member->key))
+            at++;
+        if (at == count)
+            return manifest_fields_expected(reading, &place, member->value,
+                                            "only roles that tasks have");
+    }
+    return 0;
+}

@@ -43,6 +43,11 @@ int manifest_fields_expected(struct manifest_reading *reading, const struct valu
 int manifest_fields_read_count(struct manifest_reading *reading, const struct value_path *place,
                                struct value *value, int max, const char *what, void *target);
 
+/* Does the rule of completion (NULL: none) name only roles that tasks have?  `roles` is the role of the
+ * first task, the next one's lies `stride` bytes behind it.  -1 and a sentence when not. */
+int manifest_fields_check_complete(struct manifest_reading *reading, const struct value *rule,
+                                   const struct text *roles, size_t count, size_t stride);
+
 bool manifest_fields_is_plain(const struct value *value); /* a string without NUL bytes */
 
 manifest_reader manifest_fields_read_content;     /* struct text: any string */

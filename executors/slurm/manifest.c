@@ -325,23 +325,6 @@ static const struct manifest_field manifest_fields[] = {
 
 /* ---- what the parts say of one another ---- */
 
-/* Each role of the rule is one of a task. */
-static int check_complete(struct manifest_reading *reading, const struct slurm_manifest *manifest)
-{
-    const struct value *rule = manifest->complete;
-    struct value_path place = {.name = TEXT("complete")};
-    for (size_t i = 0; rule && i < rule->object.count; i++) {
-        const struct member *member = &rule->object.members[i];
-        size_t role = 0;
-        while (role < manifest->tasks_count && !text_equal(manifest->tasks[role].role, member->key))
-            role++;
-        if (role == manifest->tasks_count)
-            return manifest_fields_expected(reading, &place, member->value,
-                                            "only roles that tasks have");
-    }
-    return 0;
-}
-
 /* Every task has its place in a component, and every place its task. */
 static int check_places(struct manifest_reading *reading, const struct value *document,
                         const struct slurm_manifest *manifest)
@@ -382,7 +365,9 @@ struct slurm_manifest *slurm_manifest_of(struct arena *arena, struct value *docu
     struct manifest_reading reading = {.arena = arena, .error = error};
     struct slurm_manifest *manifest = arena_allocate(arena, sizeof(*manifest));
     if (manifest_fields_read(&reading, NULL, document, manifest_fields, manifest) ||
-        check_complete(&reading, manifest) || check_places(&reading, document, manifest))
+        manifest_fields_check_complete(&reading, manifest->complete, &manifest->tasks->role,
+                                       manifest->tasks_count, sizeof(*manifest->tasks)) ||
+        check_places(&reading, document, manifest))
         return NULL;
     return manifest;
 }

@@ -252,23 +252,6 @@ static int read_network(struct manifest_reading *reading, const struct value_pat
     return manifest_fields_expected(reading, place, value, "private, outgoing, host or bridge");
 }
 
-/* Each role of the rule is one of a task. */
-static int check_complete(struct manifest_reading *reading, const struct local_manifest *manifest)
-{
-    const struct value *rule = manifest->complete;
-    for (size_t i = 0; rule && i < rule->object.count; i++) {
-        const struct member *member = &rule->object.members[i];
-        struct value_path place = {.name = TEXT("complete")};
-        size_t task = 0;
-        while (task < manifest->task_count && !text_equal(manifest->tasks[task].role, member->key))
-            task++;
-        if (task == manifest->task_count)
-            return manifest_fields_expected(reading, &place, member->value,
-                                            "only roles that tasks have");
-    }
-    return 0;
-}
-
 static int read_listen(struct manifest_reading *reading, const struct value_path *place,
                        struct value *value, void *target)
 {
@@ -355,7 +338,9 @@ struct local_manifest *local_manifest_of(struct arena *arena, struct value *docu
     struct manifest_reading reading = {.arena = arena, .error = error};
     struct local_manifest *manifest = arena_allocate(arena, sizeof(*manifest));
     if (manifest_fields_read(&reading, NULL, document, manifest_fields, manifest) ||
-        check_complete(&reading, manifest) || check_listen(&reading, document, manifest) ||
+        manifest_fields_check_complete(&reading, manifest->complete, &manifest->tasks->role,
+                                       manifest->task_count, sizeof(*manifest->tasks)) ||
+        check_listen(&reading, document, manifest) ||
         check_parallelism(&reading, document, manifest))
         return NULL;
     return manifest;

@@ -107,7 +107,7 @@ static bool seen_before(const struct task_state *tasks, size_t index)
     return false;
 }
 
-/* The number of failures (or successes) of a role that ends the job; -1 or 0: no number does. */
+/* How many failures (or successes) of the role end the job; -1 or 0: no number does. */
 static int wanted_of(const struct completion_role *role, bool failures)
 {
     if (!role)

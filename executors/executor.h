@@ -63,7 +63,7 @@ struct submission {
     bool unsettled;            /* with SUBMIT_REFUSED: it is not known whether the scheduler has
                                    the job from an earlier try under this token */
     enum submit_mender mender; /* with SUBMIT_REFUSED */
-    char remedy[512]; /* with SUBMIT_REFUSED: what whoever can fix it does, a sentence without
+    char remedy[512];          /* with SUBMIT_REFUSED: what to do about it, a sentence without
                                    its full stop that begins with a capital; "" when there is no better
                                    one than to change the job file */
 };
@@ -195,9 +195,9 @@ struct executor_operations {
     void (*output)(struct executor *executor, struct job_call **batch, size_t count);
     /* Remove each ended job from the scheduler.  A job that the scheduler does not have is success. */
     void (*remove)(struct executor *executor, struct job_call **batch, size_t count);
-    /* Tell each job of which the executor has something that this spool has certainly handed in: under its
-     * identity, or to a podman of its own.  Perhaps more than once; not what the executor itself will
-     * remove.  At most a request or two, or a list in pages.  -1 and a sentence when it cannot be asked.
+    /* Call take() for each job that this spool has certainly submitted (under its identity, or to a podman
+     * of its own) and that the executor still has something of.  Perhaps more than once; not for what the
+     * executor will remove by itself.  At most a request or two, or a list in pages.  -1 and a sentence when it cannot be asked.
      * NULL: it never has anything. */
     int (*list)(struct executor *executor, executor_take *take, void *context, struct error *error);
     /* The number of objects that the manifest makes at the scheduler, which live_max counts.  NULL: one. */
@@ -244,8 +244,9 @@ enum { EXECUTOR_IDENTITY_SIZE = 17 }; /* 16 hexadecimal digits and the final NUL
 struct executor {
     const struct executor_operations *operations;
     int64_t live_max; /* the most objects at the scheduler; 0: no bound */
-    /* Tells this spool from others, also of the same name: jobs are handed in with it.  Set by who
-     * opens the executor.  "": not known; then list() tells nothing that somebody else may have handed in. */
+    /* Distinguishes this spool from others, even of the same name: jobs are submitted with it.  Whoever
+     * opens the executor sets it.  "": not known; then list() leaves out jobs that another spool may have
+     * submitted. */
     char identity[EXECUTOR_IDENTITY_SIZE];
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-/* Paths of a container that no mount may hide, and the one that Debian gives to accounts without a home. */
+/* Is it a path that no mount may hide in a container, or Debian's home of accounts that have none? */
 static bool is_reserved(const char *path)
 {
     static const char *const reserved[] = {"/",    "/job", "/tmp",        "/dev", "/proc",

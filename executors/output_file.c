@@ -12,7 +12,7 @@
 
 enum { OUTPUT_MODE = 0640 };
 
-/* Set the mode, and the directory's group: only root may give files away, so for others their own group stays. */
+/* Set the mode and the directory's group.  Without the right to change the group it stays as it is. */
 static int make_private(int directory, int file, const struct stat *status)
 {
     struct stat above;

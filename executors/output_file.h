@@ -1,7 +1,7 @@
 /* executors/output_file.h - the files that the output of tasks is copied to
  *
- * The output of a task can hold a secret, such as a notebook's token: the file has mode 0640 and,
- * where we may give files away, the group of its directory.
+ * The output of a task can hold a secret, such as a notebook's token: the file has mode 0640 and, where
+ * dlspool may set it, the group of its directory.
  */
 #ifndef EXECUTORS_OUTPUT_FILE_H
 #define EXECUTORS_OUTPUT_FILE_H

@@ -102,7 +102,8 @@ void resources_withhold_gpu(struct free_resources *available, size_t gpu, const 
         available->withheld = why;
 }
 
-/* How urgently other jobs wait for a GPU of this type: 0 when none does, most for the first of the list. */
+/* How urgently other jobs need a GPU of this type: 0 when none waits for it, the highest for the first type
+ * of the list. */
 static size_t gpu_demand(const struct free_resources *available, size_t gpu)
 {
     struct text rest = available->gpus_wanted, type;
@@ -116,7 +117,7 @@ static size_t gpu_demand(const struct free_resources *available, size_t gpu)
     return wanted;
 }
 
-/* The free GPU that other jobs want least, the first of equals; gpu_count when none is free. */
+/* Choose the free GPU that other jobs need least, the first of equals; gpu_count when none is free. */
 static size_t choose_gpu(const struct free_resources *available)
 {
     size_t chosen = available->machine->gpu_count, least = SIZE_MAX;

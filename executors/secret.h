@@ -41,7 +41,7 @@ void secret_wipe(struct buffer *buffer);
 /* Overwrite bytes that are our own, such as an arena's; data NULL is fine. */
 void secret_wipe_text(struct text text);
 
-/* Prevent others from reading our memory: no core file, no ptrace(2), no /proc/PID/mem. */
+/* Prevent other processes from reading our memory: no core file, no ptrace(2), no /proc/PID/mem. */
 void secret_close_memory(void);
 
 #endif

@@ -175,8 +175,8 @@ static void set_times(struct slot *slot, const struct http_request *request)
     }
 }
 
-/* The connection is there, and the request is sent next.  What changes something is not sent by a process that
- * has been replaced. */
+/* Called when the connection is there, before the request is sent.  A process that has been replaced sends
+ * no request that changes something. */
 static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
 {
     struct slot *slot = context;
@@ -224,9 +224,9 @@ static void start_request(struct slot *slot, struct http_request *request)
     }
 }
 
-/* Decide the outcome of a request that curl is done with, and free its slot.  What was never
- * sent is told apart from what was sent and not answered: only the former may be sent again
- * without asking. */
+/* Decide the outcome of a request that libcurl has finished, and free its slot.  A request that was never
+ * sent differs from one that was sent and not answered: only the former may be sent again without
+ * checking first. */
 static void end_request(void *context, CURLcode code)
 {
     struct slot *slot = context;
@@ -269,7 +269,7 @@ static void end_request(void *context, CURLcode code)
         client->stopped = true;
 }
 
-/* Fail requests that are not begun, because another of the batch timed out or go_on() stopped the
+/* Fail the requests that were not started, after another of the batch timed out or go_on() stopped the
  * batch. */
 static void fail_unsent(const struct http_client *client, struct http_request *const *batch,
                         size_t count)

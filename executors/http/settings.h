@@ -1,5 +1,4 @@
-/* executors/http/settings.h - how a server is reached: what http.h and stream.h are opened
- * with */
+/* executors/http/settings.h - how to reach a server: the settings of http.h and stream.h */
 #ifndef EXECUTORS_HTTP_SETTINGS_H
 #define EXECUTORS_HTTP_SETTINGS_H
 

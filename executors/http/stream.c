@@ -68,9 +68,8 @@ static void drop_fetched(struct http_stream *stream)
     stream->start = 0;
 }
 
-/* Keep what has come of a stream: of a refusal the beginning of its sentence; of an answer all
- * lines, until the reader is so far behind that the transfer is paused.  A line that is longer
- * than the limit ends the stream. */
+/* Store received bytes: the beginning of a refusal, or all lines of an answer, until the reader is so far
+ * behind that the transfer is paused.  A line longer than the limit ends the stream. */
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct http_stream *stream = context;

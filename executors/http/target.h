@@ -35,8 +35,8 @@ void http_target_add_headers(struct curl_slist **list,
                              const char *const *headers); /* NULL is fine */
 void http_target_free_headers(struct curl_slist **list);  /* wiped, and set to NULL */
 
-/* Have what comes handed to the two functions, with `context`, and put libcurl's words into `problem`,
- * CURL_ERROR_SIZE bytes. */
+/* Pass received bytes and headers to the two functions, with `context`; libcurl's message goes into
+ * `problem`, CURL_ERROR_SIZE bytes. */
 typedef size_t http_target_receiver(char *bytes, size_t size, size_t count, void *context);
 void http_target_receive(CURL *easy, http_target_receiver *body, http_target_receiver *header,
                          void *context, char *problem);
@@ -47,7 +47,7 @@ void http_target_end_transfers(CURLM *multi, void (*end)(void *context, CURLcode
 /* The server as sentences name it. */
 const char *http_target_name(const struct http_target *target);
 
-/* Whether the server may have seen some part of the request that has ended. */
+/* May the server have seen any part of the request, which has ended? */
 bool http_target_was_sent(const struct http_target *target, CURL *easy, CURLcode code);
 
 /* Between these two calls a closed connection raises no SIGPIPE; libcurl prevents it only where it

@@ -1,9 +1,8 @@
-/* executors/kubernetes/cache.c - what the cluster last said, by token
+/* executors/kubernetes/cache.c - the last known state of Jobs and Pods, by token
  *
- * A token is there for as long as it has a Job or a Pod.  Objects of one token are few, or read in
+ * A token is kept for as long as it has a Job or a Pod.  Objects of one token are few, or read in
  * order, so they lie in plain arrays.  An object that comes twice, or late, changes nothing: one
- * with a lower resourceVersion than the one that is known is passed over, unless it comes from a
- * list.
+ * with a lower resourceVersion than the known one is ignored, unless it comes from a list.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -78,7 +77,7 @@ static void remove_pod(struct cached_token *token, struct cached_pod *pod)
     *pod = token->pods[--token->pod_count];
 }
 
-/* It was deleted.  How it ended is not forgotten when its Job counts that. */
+/* The pod was deleted.  Keep how it ended if its Job counts that. */
 static void lose_pod(struct cached_token *token, struct cached_pod *pod)
 {
     if (pod->counted)
@@ -87,7 +86,7 @@ static void lose_pod(struct cached_token *token, struct cached_pod *pod)
         remove_pod(token, pod);
 }
 
-/* A token without objects is none, nor is one with nothing but pods that are gone. */
+/* Remove a token that has no Job and no existing pod. */
 static void drop_if_empty(struct kubernetes_cache *cache, struct cached_token *token)
 {
     for (size_t i = token->job_count ? 0 : token->pod_count; i-- > 0;)
@@ -105,7 +104,7 @@ static struct text name_token(char buffer[static CACHED_TOKEN_SIZE], const char 
     return (struct text){buffer, length > 0 && length < CACHED_TOKEN_SIZE ? (size_t)length : 0};
 }
 
-/* The token of an object's labels; empty when it is none of ours. */
+/* The token that an object's labels name; empty when it is not one of dlspool's. */
 static struct text read_token(char buffer[static CACHED_TOKEN_SIZE], const struct value *object)
 {
     const struct value *labels = value_get(value_get(object, "metadata"), "labels");
@@ -136,7 +135,7 @@ static struct cached_pod *find_pod(struct cached_token *token, uint64_t uid)
     return NULL;
 }
 
-/* Without its owner a job is no more; one of its other Jobs alone cannot be missed. */
+/* A Job was deleted.  Without its owner the whole job is gone; one of the other Jobs is kept as missing. */
 static void remove_job(struct cached_token *token, struct cached_job *job)
 {
     if (!job->owner && token->job_count > 1) {
@@ -160,8 +159,8 @@ static uint64_t uid_of(const struct value *object)
     return hash_text(HASH_START, value_get_text(value_get(object, "metadata"), "uid"));
 }
 
-/* A watch may repeat an older version than the one that is known: that is not taken.  What is listed
- * is taken in any case. */
+/* Is the object older than the known version?  A watch may repeat old versions; what is listed always
+ * counts. */
 static bool is_stale(const struct value *object, uint64_t known, bool listed)
 {
     uint64_t version = kubernetes_reduce_version(object);

@@ -56,8 +56,8 @@ const char *const *kubernetes_connection_headers(const struct kubernetes_connect
 /* How many milliseconds the server still asks us to wait; 0: none. */
 int64_t kubernetes_connection_quiet(struct kubernetes_connection *connection);
 
-/* Remember a rejected credential (401) or a request to wait (429, 503).  True when no more requests of
- * the batch are to be sent. */
+/* Remember a rejected credential (401) or a request to wait (429, 503).  True when the rest of the batch
+ * must not be sent. */
 bool kubernetes_connection_note_status(struct kubernetes_connection *connection, int status,
                                        int64_t retry_after);
 

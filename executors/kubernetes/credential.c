@@ -1,4 +1,4 @@
-/* executors/kubernetes/credential.c - what a request is to prove itself with, now */
+/* executors/kubernetes/credential.c - the present credential for requests */
 #include "executors/kubernetes/credential.h"
 
 #include <stdlib.h>
@@ -105,8 +105,8 @@ static bool replace_secret(struct buffer *old, struct buffer *new)
     return !same;
 }
 
-/* Run the plugin when what it gave is about to expire.  One that failed is left alone for a
- * while, and what it gave before is used as long as it is good. */
+/* Run the plugin when its credential is about to expire.  After a failure it is not run again for
+ * PATIENCE, and the old credential is used for as long as it is valid. */
 static int refresh_plugin(struct kubernetes_credential *credential, struct error *error)
 {
     const struct kubeconfig *config = credential->config;
@@ -117,7 +117,7 @@ static int refresh_plugin(struct kubernetes_credential *credential, struct error
     bool expired = credential->expires && clock_now() > credential->expires - EARLY;
     if (credential->asked && !expired)
         return 0;
-    /* A plugin that fails takes its time, which every batch of requests would wait for. */
+    /* Every batch of requests would wait for a plugin that fails slowly. */
     if (credential->failed_at && clock_elapsed() - credential->failed_at < PATIENCE) {
         if (credential->asked && credential->expires > clock_now())
             return 0;
@@ -137,7 +137,7 @@ static int refresh_plugin(struct kubernetes_credential *credential, struct error
         credential->expires = answer.expires;
         credential->asked = true;
     } else if (credential->asked && credential->expires > clock_now()) {
-        result = 0; /* it is good for some seconds yet */
+        result = 0; /* the old one is valid for some more seconds */
     }
     secret_wipe(&answer.token);
     secret_wipe(&answer.certificate);
@@ -147,7 +147,7 @@ static int refresh_plugin(struct kubernetes_credential *credential, struct error
 
 /* ---- both ---- */
 
-/* -1 when what should be a token cannot go into a header. */
+/* Make the header with the token.  -1 and a sentence when the token cannot go into a header. */
 static int make_header(struct kubernetes_credential *credential, struct error *error)
 {
     struct text token = buffer_text(&credential->token.bytes);

@@ -1,16 +1,16 @@
-/* executors/kubernetes/end.c - telling jobs to end, and taking what is left of them away
+/* executors/kubernetes/end.c - cancel jobs, and remove their objects
  *
- * A job is told to end by parallelism 0: its pods get SIGTERM and the grace that their template
- * says, and none is made any more, whether it was suspended, queued or running.  By force, its pods
- * are deleted with no grace at all.
+ * A job is cancelled by setting parallelism to 0: its pods get SIGTERM and the grace period of their
+ * template, and no new pods are made, whether it was suspended, queued or running.  By force, its pods
+ * are deleted without a grace period.
  *
- * Single tasks end by the deletion of their pods: a Job with backoffLimitPerIndex 0 gives their indexes up.
- * There is no way to tell it not to make the pods of indexes that have not begun: those are deleted when
- * they are there, which the caller ensures by asking again.
+ * A single task is cancelled by deleting its pod: a Job with backoffLimitPerIndex 0 gives up the index.
+ * Pods of indexes that have not begun cannot be prevented; they are deleted once they exist, because the
+ * caller asks again.
  *
- * To remove a job is to delete its owner, in the background: the server's garbage collector takes
- * what it owns, pods included.  A job that asked for `debug` is ended instead, by a deadline that
- * is over, and is deleted by the server itself when the time that it asked for is over.
+ * A job is removed by deleting its owner in the background: the server's garbage collector deletes what it
+ * owns, pods included.  A job that asked for `debug` is instead ended by a deadline of one second, and
+ * deleted by the server when the requested time is over.
  */
 #include "base/duration.h"
 #include "executors/kubernetes/inquiry.h"
@@ -55,7 +55,7 @@ static void ask_delete_pods(struct inquiries *inquiries, struct inquiry *inquiry
 
 /* ---- single tasks ---- */
 
-/* Without that a Job fails as a whole when one of its pods is deleted, or makes another one in its place. */
+/* Do all Jobs give up an index when its pod is deleted?  Otherwise the whole Job fails, or replaces the pod. */
 static bool gives_indexes_up(const struct inquiry *inquiry)
 {
     for (size_t i = 0; i < inquiry->job_count; i++)
@@ -65,7 +65,7 @@ static bool gives_indexes_up(const struct inquiry *inquiry)
     return true;
 }
 
-/* Pods of these indexes, behind the selector of the job; not all of them when there are very many. */
+/* The selector of the pods of these indexes, which follows that of the job; of very many only the first. */
 static struct text select_tasks(struct arena *arena, const struct job_call *call)
 {
     enum { MOST_ASKED = 200 };
@@ -104,7 +104,7 @@ void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_
     inquiry_run(&inquiries);
     for (size_t i = 0; i < count; i++)
         inquiry_judge(&inquiries.items[i]);
-    /* Only of Jobs that make no new ones: a pod that is deleted before is a failed task. */
+    /* Delete pods only once their Jobs make no new ones: before that a deleted pod is a failed task. */
     for (size_t i = 0; i < count; i++)
         if (batch[i]->force && batch[i]->result == 0 && !batch[i]->task_count)
             ask_delete_pods(&inquiries, &inquiries.items[i], TEXT(""));
@@ -141,7 +141,7 @@ static int64_t debug_time(const struct found_job *found)
     return milliseconds / 1000;
 }
 
-/* Let a Job end by itself at once, and the owner go, with all that it owns, `seconds` later. */
+/* Have the server end a Job at once and, of the owner, delete it with all that it owns `seconds` later. */
 static void ask_linger(struct inquiries *inquiries, struct found_job *found, bool owner,
                        int64_t seconds)
 {
@@ -158,7 +158,8 @@ static void ask_linger(struct inquiries *inquiries, struct found_job *found, boo
     buffer_free(&specification);
 }
 
-/* A Job that was never started has no deadline, so it would stay: there is nothing to look at. */
+/* Can the Job be kept for debugging?  One that never started has nothing to look at, and its deadline would
+ * never pass. */
 static bool can_linger(const struct found_job *owner)
 {
     return inquiry_job_is_finished(owner) ||

@@ -2,7 +2,7 @@
  *
  * Events carry no labels of ours, so all warnings of the namespace come here: one is kept beside
  * the Job or Pod it is about, found by name and uid.  An Event may come before its object, on
- * another watch; the last ones that nobody was found for are retried when an object is new.
+ * another watch; the last Events without an object are tried again when a new object comes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void put_event(struct waiting *to, struct waiting *event)
     *event = (struct waiting){0};
 }
 
-/* Hand an Event to what it is about; false when that is not known. */
+/* Store an Event with the object that it is about; false when the cache does not have it. */
 static bool place_event(const struct kubernetes_cache *cache, struct text name, uint64_t uid,
                         struct waiting *event)
 {

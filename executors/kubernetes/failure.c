@@ -1,4 +1,4 @@
-/* executors/kubernetes/failure.c - how a pod ended, and why it does not begin
+/* executors/kubernetes/failure.c - how a pod failed, and why it does not start
  *
  * Why a pod failed, the first that fits:
  *   StorageFull            it was evicted for what it stored itself
@@ -207,7 +207,7 @@ static const struct value *terminated_of(const struct value *container)
     return value_get(value_get(container, "state"), "terminated");
 }
 
-/* How telling the end of a container is. */
+/* How well the end of a container explains the failure: 3 OOMKilled, 2 a failure, 1 success, 0 no end. */
 static int rank_container(const struct value *container)
 {
     const struct value *terminated = terminated_of(container);
@@ -287,7 +287,7 @@ static void read_image(struct cached_pod *pod, struct text reason, struct text m
         message = (struct text){cause, message.length - (size_t)(cause - message.data)};
         reason = TEXT("ErrImagePull");
     } else if (off && pod->waiting.cause == WAITING_IMAGE) {
-        return; /* it has told more before */
+        return; /* the earlier message said more */
     }
     pod->image_missing = says_missing(message) || text_is(reason, "InvalidImageName");
     char word[64];
@@ -295,7 +295,7 @@ static void read_image(struct cached_pod *pod, struct text reason, struct text m
     kubernetes_waiting_set(&pod->waiting, WAITING_IMAGE, word, message);
 }
 
-/* What keeps a container from running: false when nothing that is worth a line. */
+/* Read why a container does not run; false when it gives no reason that is worth a line. */
 static bool read_container_waiting(struct cached_pod *pod, const struct value *container)
 {
     static const struct {

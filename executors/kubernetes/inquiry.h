@@ -41,7 +41,7 @@ void inquiry_close(struct inquiries *inquiries);
 void inquiry_add_call(struct inquiries *inquiries, struct kubernetes_call *call);
 void inquiry_run(struct inquiries *inquiries);
 
-/* The first failure is the one that is told. */
+/* Of several failures the first is reported. */
 void inquiry_fail(struct inquiry *inquiry, const struct error *error);
 
 /* Prepare and add a request for a Job; a PATCH is a merge patch.  The answer is not read. */

@@ -52,7 +52,7 @@ struct kubernetes {
     char *spool;                /* the value of the label dlspool/spool */
     bool version_known;         /* the server was asked, and is new enough */
     int minor;                  /* ... 1.<minor>; 0: not known */
-    struct capacity capacity;   /* as it was told last, good until capacity_until, which is of
+    struct capacity capacity;   /* as last reported, valid until capacity_until, which is of
                                    clock_elapsed() */
     int64_t capacity_until;
     struct kubernetes_follower *follower; /* NULL until the first poll */

@@ -1,8 +1,8 @@
 /* executors/kubernetes/kubernetes.c - the executor for a Kubernetes cluster
  *
- * Opening it reads the kubeconfig and asks nobody.  ready() asks the server for its version, once;
- * whether the namespace is there; and whether this user may create Jobs in it: what would otherwise
- * fail every job that waits, one after another, is said once and waited for.
+ * Opening it reads the kubeconfig and sends no request.  ready() asks the server for its version, once;
+ * whether the namespace exists; and whether this user may create Jobs in it.  So a problem that would
+ * fail every waiting job, one after another, is reported once and waited for.
  */
 #include "executors/kubernetes/inside.h"
 
@@ -184,7 +184,7 @@ enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes, 
     if (outcome == KUBERNETES_DONE) {
         outcome = judge_version(kubernetes, &call, error);
     } else if (call.status == 403) {
-        /* Some clusters hide it from ordinary users: then it cannot be told. */
+        /* Some clusters hide the version from ordinary users: then nothing can be checked. */
         kubernetes->version_known = true;
         outcome = KUBERNETES_DONE;
     } else if (error) {
@@ -217,7 +217,7 @@ static int judge_namespace(const struct kubernetes *kubernetes, const struct kub
                          kubernetes->space, kubernetes->server, kubernetes->space,
                          kubernetes->space, role_file);
     if (call->status == 403)
-        return 0; /* it is not needed to see it */
+        return 0; /* dlspool need not be able to see it */
     if (error)
         *error = call->error;
     return -1;
@@ -240,7 +240,7 @@ static int judge_access(const struct kubernetes *kubernetes, const struct kubern
                          reason.length ? error_quote(&quote, reason.data, reason.length) : "",
                          reason.length ? ")" : "", role_file);
     }
-    /* Who may not ask this, or where nobody can be asked, is found out by the first submission. */
+    /* Where this question is not allowed or not known, the first submission finds out. */
     if (call->status == 403 || call->status == 404)
         return 0;
     if (error)

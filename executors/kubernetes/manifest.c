@@ -94,7 +94,7 @@ static void read_document(struct kubernetes_manifest *manifest, struct arena *ar
         kubernetes_rules_check_together(manifest, arena, problems);
 }
 
-/* Each line with the manifest's name before it, of `count` of which the first are shown. */
+/* Set an error of several lines, each with the manifest's name; `count` is the number of all problems. */
 static void report_lines(struct text lines, size_t count, struct error *report)
 {
     struct buffer out = {0};

@@ -87,7 +87,7 @@ struct kubernetes_stamp {
 /* Of a Secret: what it will be filled with. */
 #define KUBERNETES_ANNOTATION_GENERATE "dlspool/generate"
 #define KUBERNETES_GENERATE_SSH_KEY "ssh-key"
-/* Of a Job: that it was told to end. */
+/* Of a Job: that it was cancelled. */
 #define KUBERNETES_ANNOTATION_CANCELLED "dlspool/cancelled"
 
 #define KUBERNETES_LABEL_QUEUE "kueue.x-k8s.io/queue-name" /* Kueue starts such a Job */

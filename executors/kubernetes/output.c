@@ -61,9 +61,10 @@ void kubernetes_output_forget(struct kubernetes *kubernetes, const char *id, int
     forget_logs(kubernetes, token);
 }
 
-/* ---- which pods are asked ---- */
+/* ---- whose log is requested ---- */
 
-/* The pod whose turn it is: the one that the place tells of, or the first after it. */
+/* Choose the pod to read next: the one of the remembered place or, once that is read or gone, the next
+ * younger one.  Moving to another pod resets the place, and `out` gets a note for the log. */
 static void choose_pod(struct copying *copying, struct buffer *out)
 {
     struct pod_log_place *place = &copying->log->place;
@@ -95,7 +96,7 @@ static void choose_pod(struct copying *copying, struct buffer *out)
     copying->log->due = 0;
 }
 
-/* Is there something to be had? */
+/* Should the log be requested now?  Also chooses the pod, which may write a note into the file. */
 static bool is_wanted(struct copying *copying)
 {
     struct task_log *log = copying->log;
@@ -144,9 +145,9 @@ static void prepare_call(struct copying *copying, struct arena *arena)
     };
 }
 
-/* ---- what they answer ---- */
+/* ---- answers ---- */
 
-/* There will be no more of this pod's log. */
+/* Give up the rest of this pod's log. */
 static void give_up(struct copying *copying, const char *why)
 {
     log_warn("%s: cannot read the last output of pod %s: %s", copying->job->id,
@@ -253,7 +254,7 @@ static void take_answer(struct copying *copying)
 
 /* ---- a batch ---- */
 
-/* Ask for all that have more, the slow ones or the others.  False when none has. */
+/* Request the logs that have more, the slow ones or the others.  False when there are none. */
 static bool ask_round(struct kubernetes *kubernetes, struct copying *copyings, size_t count,
                       bool slow)
 {
@@ -295,7 +296,7 @@ static void copy_all(struct kubernetes *kubernetes, struct copying *copyings, si
     for (int i = 0; i < ROUNDS || last; i++)
         if (!ask_round(kubernetes, copyings, count, false) || clock_elapsed() >= until)
             break;
-    /* One that hangs costs its time-out: all others have been served by now. */
+    /* A node that hangs costs a time-out, so its logs come after all others. */
     ask_round(kubernetes, copyings, count, true);
     for (size_t i = 0; i < count; i++) {
         copyings[i].log->due = copyings[i].more ? 0 : copyings[i].log->due;
@@ -328,7 +329,7 @@ static void add_tasks(struct kubernetes *kubernetes, struct job_call *job, struc
     }
 }
 
-/* A job that ended before this process began: the cache may not have its pods. */
+/* Ask the server for pods of jobs that ended before this process started, which the cache may not have. */
 static void learn_unknown(struct kubernetes *kubernetes, struct arena *arena,
                           struct job_call **batch, size_t count)
 {

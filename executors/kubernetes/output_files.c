@@ -1,10 +1,10 @@
 /* executors/kubernetes/output_files.c - <role>-<index>.log, .log.1, .<role>-<index>.position, and the times of
  * both logs (output_file.h)
  *
- * The log is written first, and then the place.  Whatever a crash leaves is told from these three:
- * more in the log than the place says is compared with what comes next; a place whose file is
- * .log.1 was written just before rotating; less in the log than the place says (the machine went
- * down) is begun again from the start, and compared.
+ * The log is written first, and then the place.  The three files show what a crash has left: bytes in the
+ * log beyond the place are compared with what comes next; a place whose file is .log.1 was written just
+ * before the rotation; when the log is shorter than the place says (the machine went down), copying
+ * begins again from the start, and compares.
  */
 #include "base/file.h"
 #include "executors/kubernetes/output.h"
@@ -32,7 +32,7 @@ static int fail_copy(struct copying *copying, const char *what)
     return error_errno(&copying->job->error, "output/%s%s", copying->name, what);
 }
 
-/* The place that the file tells of; an empty one when it tells nothing. */
+/* Read the place from its file; an empty one when the file is missing or damaged. */
 static void read_place(struct copying *copying, struct pod_log_place *place)
 {
     struct buffer bytes = {0};
@@ -65,7 +65,7 @@ int kubernetes_output_write_place(struct copying *copying, const struct pod_log_
     return result;
 }
 
-/* Find out where we are; what the files and the place say of one another decides. */
+/* Determine the place in the log, by comparing the files with the place that was written. */
 int kubernetes_output_load_place(struct copying *copying)
 {
     struct pod_log_place *place = &copying->log->place;
@@ -95,7 +95,7 @@ int kubernetes_output_load_place(struct copying *copying)
     return 0;
 }
 
-/* How many bytes at the start of `bytes` stand in the file already, from `place` on. */
+/* How many bytes at the start of `bytes` the file already has, from `place` on; SIZE_MAX when it differs. */
 static size_t compare_file(int file, uint64_t place, uint64_t size, struct text bytes)
 {
     char piece[8192];
@@ -136,7 +136,7 @@ static int rotate_file(struct copying *copying, const struct pod_log_place *befo
     return 0;
 }
 
-/* Append to the file that is open, as far as it is not there yet. */
+/* Append the bytes that the open file does not have yet. */
 static int append_new(struct copying *copying, int file, uint64_t size, struct text bytes)
 {
     static const char note[] =

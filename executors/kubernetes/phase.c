@@ -96,7 +96,7 @@ static void end_task(struct task *task, int exit_code, const char *reason, const
     task->words = words;
 }
 
-/* Does "0-3,5" hold the index? */
+/* Is the index in a list such as "0-3,5"? */
 static bool holds_index(const char *indexes, int index)
 {
     while (indexes && *indexes) {
@@ -115,9 +115,9 @@ static bool is_replaced(const struct cached_job *job, const struct cached_pod *p
 {
     bool disrupted = strcmp(pod->reason, "NodeLost") == 0 ||
                      strcmp(pod->reason, "Preempted") == 0 || strcmp(pod->reason, "Evicted") == 0;
-    if (job->suspended && pod->deletion) /* Kueue took its place away, for now */
+    if (job->suspended && pod->deletion) /* Kueue has suspended the Job for now */
         return !job->cancelled;
-    /* ... and may have given it one again before the pod was gone: the Job let go of this one. */
+    /* Kueue may have resumed it before the pod was gone: then the Job does not count this pod. */
     if (pod->phase == POD_FAILED && pod->deletion && !pod->counted && !job->failed &&
         !job->cancelled)
         return true;
@@ -134,8 +134,8 @@ static void assess_ended_pod(struct task *task)
     bool told = task->job->cancelled && pod->deletion;
     if (is_replaced(task->job, pod))
         return;
-    /* The others of a Job that has failed are told to go; within the same second, or with clocks
-     * of nodes that differ, they must not be taken for the first. */
+    /* When a Job has failed, its other pods are stopped.  Within the same second, or with clocks of nodes
+     * that differ, they must not be taken for the first failure. */
     task->stopped = told || (task->job->failed && pod->deletion && pod->phase == POD_FAILED &&
                              strcmp(pod->reason, "Exited") == 0);
     if (task->job->deadline && pod->phase == POD_FAILED && strcmp(pod->reason, "Exited") == 0)
@@ -216,7 +216,7 @@ static void assess_task(struct assessment *assessment, struct task *task)
 
 /* ---- the decision ---- */
 
-/* By their ends; then those that were told to end, then those that run. */
+/* Order tasks by their ends; then those that were stopped, then those that run. */
 static int compare_ends(const void *a, const void *b)
 {
     const struct task *first = a, *second = b;
@@ -241,7 +241,7 @@ static int compare_tasks(const void *a, const void *b)
     return order ? order : (first->index > second->index) - (first->index < second->index);
 }
 
-/* The shortest run of ends that decides: more ends never undo a decision. */
+/* Find the fewest ends, in their order, that decide the outcome; more ends never undo a decision. */
 static struct completion_outcome find_decision(struct assessment *assessment,
                                                const struct completion_rule *rule, size_t ended,
                                                size_t *deciding)
@@ -324,7 +324,7 @@ static void decide_phase(struct assessment *assessment)
     poll->task_count = assessment->count;
 }
 
-/* Do the Jobs count more finished pods than the cache has?  The others may have output. */
+/* Do the Jobs count more finished pods than the cache has?  Missing pods may have output. */
 static bool lacks_pods(const struct cached_token *token)
 {
     int finished = 0, known = 0;

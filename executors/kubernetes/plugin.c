@@ -35,7 +35,7 @@ struct run {
 
 /* ---- starting it ---- */
 
-/* KUBERNETES_EXEC_INFO: what the plugin is told. */
+/* The value of KUBERNETES_EXEC_INFO, the input of the plugin. */
 static char *make_information(const struct kubeconfig_plugin *plugin)
 {
     struct arena *arena = arena_new();
@@ -97,8 +97,8 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-/* Start the plugin in a session of its own, with the default signals; what it prints and complains of
- * goes to the two descriptors. */
+/* Start the plugin in a session of its own, with the default signals; its standard output and standard
+ * error go to the two descriptors. */
 static int spawn_plugin(const struct kubeconfig_plugin *plugin, int output, int complaints,
                         pid_t *process)
 {
@@ -177,7 +177,7 @@ static void read_available(int *pipe, struct buffer *out, size_t limit)
     explicit_bzero(bytes, sizeof(bytes));
 }
 
-/* Until its output ends or its time is over.  Others may keep standard error open for longer. */
+/* Read until its output ends or its time is over.  Its children may keep standard error open longer. */
 static void listen_to(struct run *run)
 {
     while (run->output >= 0) {
@@ -196,7 +196,7 @@ static void listen_to(struct run *run)
     }
 }
 
-/* Its status, or -1 when it had to be killed. */
+/* Wait for its end, within the limits, and kill its process group.  Its status; -1: it had to be killed. */
 static int wait_for(struct run *run)
 {
     int status = 0;
@@ -222,7 +222,7 @@ static int wait_for(struct run *run)
     return late ? -1 : status;
 }
 
-/* What it complained about, quoted: the last line. */
+/* The last line of its standard error, quoted. */
 static const char *last_words(const struct run *run, struct error_quote_buffer *quote)
 {
     struct text all = text_trim(buffer_text(&run->complained));

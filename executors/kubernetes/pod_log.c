@@ -1,4 +1,4 @@
-/* executors/kubernetes/pod_log.c - finding the way in a pod's log */
+/* executors/kubernetes/pod_log.c - finding a position in a pod's log */
 #include "executors/kubernetes/pod_log.h"
 
 #include <inttypes.h>
@@ -50,8 +50,8 @@ static int compare_stamps(struct pod_log_stamp a, struct pod_log_stamp b)
     return (a.nanosecond > b.nanosecond) - (a.nanosecond < b.nanosecond);
 }
 
-/* The stamp at the start of a line, and how long it is with its space.  0: there is none; -1: there
- * may be one, of which the end is missing. */
+/* Read the stamp at the start of a line.  Its length with the space; 0: there is none; -1: its end may be
+ * missing. */
 static int find_stamp(struct text answer, size_t at, struct pod_log_stamp *stamp)
 {
     size_t left = answer.length - at;

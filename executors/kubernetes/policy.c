@@ -1,7 +1,7 @@
-/* executors/kubernetes/policy.c - what no template can have a pod do
+/* executors/kubernetes/policy.c - what no template may change about its pods
  *
- * What a manifest may say of a pod's rights is listed; a field that is not in the list is refused,
- * so a field that a later version of Kubernetes adds gives no way around.
+ * Fields about a pod's rights are allowed by a list; any other one is refused, so a field that a later
+ * version of Kubernetes adds cannot bypass the policy.
  */
 #include "executors/kubernetes/policy.h"
 

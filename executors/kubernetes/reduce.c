@@ -1,7 +1,7 @@
-/* executors/kubernetes/reduce.c - from an object of the API server to what a poll needs of it
+/* executors/kubernetes/reduce.c - what the cache keeps of an object that the API server sent
  *
- * Servers are believed in what they mean, not in what they send: every member may be missing or of
- * another type, and texts are cut and cleaned.
+ * The form of an object is not trusted: every member may be missing or of another type, and texts are
+ * cut and cleaned.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -77,7 +77,7 @@ uint64_t kubernetes_reduce_version(const struct value *object)
     return read_digits(value_get_text(value_get(object, "metadata"), "resourceVersion"));
 }
 
-/* Names become part of paths: what no server gives is none. */
+/* Is it a valid name of an object?  Names become parts of paths. */
 static bool is_name(struct text name)
 {
     for (size_t i = 0; i < name.length; i++)
@@ -228,7 +228,7 @@ static void read_conditions(struct cached_job *job, const struct value *status)
         job->settled_since = clock_elapsed() + 1;
 }
 
-/* Our templates leave trying again to dlspool; another's may not. */
+/* Does the Job replace failed pods by itself?  dlspool's own templates leave that to dlspool. */
 static void read_retrying(struct cached_job *job, const struct value *spec)
 {
     const struct value *rules = value_get(value_get(spec, "podFailurePolicy"), "rules");
@@ -261,7 +261,7 @@ bool kubernetes_reduce_job(struct cached_job *job, const struct value *object)
     cached_set_text(&job->name, name, NAME_LIMIT);
     set_role(&job->role, labels);
     job->owner = !owned_by_job(metadata);
-    /* A Job that was cancelled has no parallelism any more. */
+    /* The parallelism of a cancelled Job is 0. */
     job->completions = get_count(spec, "completions", get_count(spec, "parallelism", 1));
     job->at_once = get_count(spec, "parallelism", 1);
     job->suspended = value_get_boolean(spec, "suspend", false);

@@ -6,7 +6,7 @@
  * changes how many of them may fail: maxFailedIndexes, which may not be more than completions, and
  * what dlspool/complete says.  The patch holds the version that was looked at, so that a Job that
  * was cancelled meanwhile stays so.  Only Jobs whose template says `dlspool/elastic: "true"`: their
- * programs bear it that tasks come and go.  Kueue suspends a Job that changes so, and its pods end,
+ * programs tolerate that tasks come and go.  Kueue suspends a Job that changes so, and its pods end,
  * unless it is one of its elastic ones.
  *
  * CPUs: resize_pod.c.
@@ -115,8 +115,8 @@ static void run_patches(struct inquiries *inquiries, struct resize_change *chang
 
 /* ---- tasks ---- */
 
-/* The rule of completion with `more` failures of the role that are borne; data NULL: it has none
- * that would change. */
+/* The rule of completion that tolerates `more` failures of the Job's role; data NULL: no rule that would
+ * change. */
 static struct text shift_rule(struct arena *arena, const struct value *object, int64_t more)
 {
     struct text written = kubernetes_annotation_of(object, KUBERNETES_ANNOTATION_COMPLETE);

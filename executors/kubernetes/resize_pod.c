@@ -33,7 +33,7 @@ static const struct value *main_container(const struct value *containers)
     return containers->list.count == 1 ? containers->list.items[0] : NULL;
 }
 
-/* Would the container be started again? */
+/* Would a change of its CPUs restart the container? */
 static bool restarts_on_resize(const struct value *container)
 {
     const struct value *policies = value_get(container, "resizePolicy");
@@ -54,7 +54,7 @@ bool kubernetes_resize_is_one_pod(const struct value *object)
            !restarts_on_resize(container);
 }
 
-/* One that cannot be asked now may be able to. */
+/* A server that cannot be asked now counts as one that may. */
 bool kubernetes_resize_pods_served(struct kubernetes *kubernetes)
 {
     struct error error;
@@ -73,7 +73,7 @@ static int64_t cpus_of(const struct value *resources, const char *which)
                : -1;
 }
 
-/* What the task's container has, as its node says; -1: it does not say, or it is between two. */
+/* The CPUs of the task's container, as its node reports; -1: not reported, or a change is under way. */
 static int64_t cpus_in_use(const struct value *pod)
 {
     const struct value *statuses = value_get(value_get(pod, "status"), "containerStatuses");
@@ -118,7 +118,7 @@ static void ask_cpus(struct inquiries *inquiries, struct resize_change *change,
         after);
 }
 
-/* The pod asks for that size already: what does its node say? */
+/* The pod already requests that size: decide by what its node reports. */
 static void look_at_node(struct inquiries *inquiries, struct resize_change *change,
                          const struct value *pod)
 {
@@ -147,8 +147,8 @@ static void look_at_node(struct inquiries *inquiries, struct resize_change *chan
     ask_cpus(inquiries, change, pod, has, change->job->outcome);
 }
 
-/* What the node says is about an earlier size: it is not asked for another before it has taken
- * notice that this one was taken back, or nobody could tell which of them its words are about. */
+/* The node still reports about an earlier size.  It is asked for another only after it has seen that
+ * request being reverted; otherwise it would be unclear which size its report is about. */
 static void wait_for_node(struct inquiries *inquiries, struct resize_change *change,
                           const struct value *pod)
 {

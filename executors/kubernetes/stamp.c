@@ -1,6 +1,6 @@
-/* executors/kubernetes/stamp.c - whose an object is, and what its pods may do, written into it
+/* executors/kubernetes/stamp.c - writes into objects whose they are, and what their pods may do
  *
- * Trees are not changed: what is on the way to a change is copied, the rest is shared.
+ * Trees are not changed: objects on the path to a change are copied, the rest is shared.
  */
 #include <stdio.h>
 #include <string.h>

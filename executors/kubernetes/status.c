@@ -14,7 +14,7 @@
 enum {
     MESSAGE_LIMIT = 1000, /* bytes of the server's words in a sentence */
     BIG_OBJECT = 1000000, /* bytes of a body that etcd may find too many */
-    RETRY_MOST = 300      /* seconds that we let ourselves be put off at most */
+    RETRY_MOST = 300      /* seconds of retryAfterSeconds that are obeyed at most */
 };
 
 static const struct yaml_limits answer_limits = {64 << 20, 4000000, 100};
@@ -68,7 +68,7 @@ static bool is_race(const struct facts *facts)
                             text_contains(facts->message, TEXT("on resourcequotas ")));
 }
 
-/* From the API server itself; what stands before it cannot know how far a request came. */
+/* Is the answer from the API server itself?  A proxy does not know how far a request came. */
 static bool is_answer(const struct facts *facts)
 {
     return facts->is_status;

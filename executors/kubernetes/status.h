@@ -22,7 +22,7 @@ enum kubernetes_outcome {
     KUBERNETES_MISSING,     /* 404 of the object (not of the namespace, not of the resource) */
     KUBERNETES_GONE,        /* 410: the version or continue token has expired: list again */
     KUBERNETES_NO_ROOM,     /* 403 exceeded quota */
-    KUBERNETES_UNAVAILABLE, /* certainly not done, as nothing is now; later */
+    KUBERNETES_UNAVAILABLE, /* certainly not done; try later */
     KUBERNETES_UNKNOWN,     /* sent, no answer: perhaps done */
     KUBERNETES_REFUSED      /* only a change can fix it */
 };

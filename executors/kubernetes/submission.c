@@ -15,7 +15,7 @@ void submission_describe_part(const struct submission_part *part,
              part->object->name.data);
 }
 
-/* ---- what is there already ---- */
+/* ---- objects that exist already ---- */
 
 bool submission_is_released(const struct value *object)
 {

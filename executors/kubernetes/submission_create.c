@@ -53,7 +53,7 @@ void submission_prepare_look_owner(struct kubernetes_submission *job)
     submission_ask_look(job, &job->parts[0]);
 }
 
-/* Creating the owner failed, and it does not exist. */
+/* End or repeat the step: creating the owner failed, and it does not exist. */
 static void end_refused_owner(struct kubernetes_submission *job)
 {
     struct submission_part *owner = &job->parts[0];

@@ -90,8 +90,8 @@ static void add_warnings(struct buffer *answer, const struct kubernetes_object *
                           object->name.data, error_quote(&quote, line.data, line.length));
 }
 
-/* The server's own record of who wrote which field is long, and tells nothing here.  Keys that were
- * made for the try alone are nothing to look at. */
+/* Copy an object for the answer, without managedFields, which is long and of no use here, and without keys
+ * that were generated for the dry run. */
 static struct value *shown_object(struct arena *arena, const struct value *object)
 {
     struct value *copy = value_copy(arena, object), *metadata = value_get(copy, "metadata");

@@ -4,8 +4,8 @@
  * alternates between ErrImagePull and ImagePullBackOff, events name pods that were replaced.  Each
  * sentence becomes a line of the job's log, so only a new meaning counts: a hash of the message's
  * parts in any order, without digits and quoted names (a quota with other numbers is the same reason
- * to wait).  The words are the cluster's, as of when the meaning was first seen; a few meanings are
- * remembered, so that two that alternate are said once each.
+ * to wait).  The words are those that the cluster used first for the meaning; a few meanings are
+ * remembered, so that two that alternate are reported once each.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ static void choose_more_telling(struct choice *choice, const struct waiting *wai
     *choice = (struct choice){waiting, role, index};
 }
 
-/* The Job's pods are refused only where not all of those are there that may be at once. */
+/* Does the Job have fewer pods than may run at once?  Only then are pods really refused. */
 static bool lacks_pods(const struct cached_token *token, const struct cached_job *job)
 {
     int pods = 0;

@@ -1,4 +1,4 @@
-/* executors/kubernetes/watch.c - listing and watching in turn */
+/* executors/kubernetes/watch.c - one collection, listed and then watched */
 #include "executors/kubernetes/watch.h"
 
 #include <stdio.h>
@@ -19,8 +19,8 @@ enum {
 
 static const int64_t first_delay = 1000, last_delay = 30000; /* milliseconds of back-off */
 static const int64_t silence = 120000; /* ms without a line after which a stream is dead */
-static const int64_t idle = 60000;     /* ms: a stream that lived longer should have told */
-static const int64_t turn = 1000;      /* ms that reading streams may take in one drive */
+static const int64_t idle = 60000; /* ms: a stream that lived longer should have brought a line */
+static const int64_t turn = 1000;  /* ms that reading streams may take in one drive */
 
 enum watch_state { WATCH_LIST, WATCH_PAGE, WATCH_OPEN, WATCH_STREAM };
 
@@ -288,7 +288,7 @@ static bool take_lines(struct kubernetes_watch *watch)
     return some;
 }
 
-/* Has the stream ended?  Then what comes next is decided. */
+/* Check whether the stream has ended, and choose what comes next: another stream, or a list. */
 static void look_at_end(struct kubernetes_watch *watch)
 {
     int status = 0;
@@ -307,7 +307,7 @@ static void look_at_end(struct kubernetes_watch *watch)
             begin_list(watch);
         else
             end_stream(watch);
-        /* A server that ends every stream at once is not asked without a pause. */
+        /* Pause before the next request to a server that ends every stream at once. */
         if (!watch->spoke && !told_nothing)
             back_off(watch, 0, "the server ends watches as soon as they begin");
         return;
@@ -360,6 +360,6 @@ void kubernetes_watch_drive_all(struct kubernetes_connection *connection,
     for (int i = 0; i < PAGES_MAX && drive_lists(connection, watches, count); i++)
         continue;
     drive_streams(connection, watches, count, wait);
-    /* A version that has expired is known by now: the list need not wait for the next drive. */
+    /* After an expired version, list again now instead of in the next drive. */
     drive_lists(connection, watches, count);
 }

@@ -11,7 +11,7 @@
  *    +---- 410 ---+       and when a stream brought nothing at all, not even a bookmark, for as
  *                         long as it lived: the version may be from before a restored backup
  *
- * A stream of which nothing was heard for two minutes is taken for dead and opened again.
+ * A stream without a line for two minutes counts as dead and is opened again.
  *
  * Watches are driven together, so that their lists are asked for at the same time; one that fails
  * does not hold up the others.  kubernetes_watch_drive_all() blocks for as long as a list takes (the

@@ -81,8 +81,8 @@ bool slurm_api_differs_by_user(const struct slurm_connection *connection)
 
 /* ---- what an answer means ---- */
 
-/* Errors that say nothing of the job: slurmrestd could not ask slurmctld, or lost the connection.  Numbers
- * below 1000 are the system's (errno), as of a slurmctld that was killed; the others are those of
+/* Errors that say nothing about the job: slurmrestd could not ask slurmctld, or lost the connection.
+ * Numbers below 1000 are errno's, for example when slurmctld was killed; the others are those of
  * slurm/slurm_errno.h. */
 enum outage { OUTAGE_NONE, OUTAGE_NOT_ASKED, OUTAGE_MAYBE_DONE };
 
@@ -152,8 +152,8 @@ static void quote_words(struct buffer *out, struct text words)
         buffer_add_string(out, "...");
 }
 
-/* Make a sentence of what Slurm complains of, with the cause that an administrator can look for
- * when slurmctld cannot be reached. */
+/* Set the sentence for an error of Slurm, with what an administrator can check when slurmctld cannot be
+ * reached. */
 static void tell_complaint(const struct slurm_connection *connection, struct slurm_call *call,
                            const struct complaint *complaint)
 {
@@ -189,7 +189,7 @@ static bool is_read_only(const struct slurm_call *call)
     return strcmp(call->method, "GET") == 0;
 }
 
-/* An answer that is not a document of slurmrestd's, but some words, or a page of a proxy. */
+/* Decide the outcome by the status of an answer that is no document: plain words, or a proxy's page. */
 static void judge_words(struct slurm_connection *connection, struct slurm_call *call,
                         struct text body)
 {
@@ -209,7 +209,7 @@ static void judge_words(struct slurm_connection *connection, struct slurm_call *
                   "must be started with -a rest_auth/jwt and SLURM_JWT=daemon",
             slurm_api_server(connection), said);
     } else if (call->status == 404) {
-        /* It says no to the path, and not to the job: it may be another slurmrestd by now. */
+        /* The path is unknown, not the job: it may be another slurmrestd by now. */
         call->outcome = SLURM_UNAVAILABLE;
         connection->version_known = false;
         error_set(&call->error, "slurmrestd at %s has no %s (404: %s)",

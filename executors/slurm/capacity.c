@@ -1,6 +1,6 @@
 /* executors/slurm/capacity.c - what the cluster has for jobs, by its nodes and their GRES
  *
- * Counted are nodes that take jobs: neither down nor drained, nor away.
+ * Only nodes that take jobs count: not those that are down, drained or unreachable.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum {
     MEBIBYTE = 1 << 20,
-    /* Of one node; what is beyond is not believed.  Sums of NODES_MOST of these are in range. */
+    /* The most of one node that is believed; sums over NODES_MOST nodes stay in range. */
     CPUS_MOST = 1000000,
     MEMORY_MOST = 100000000, /* MiB */
     GPUS_MOST = 1024,
@@ -97,7 +97,7 @@ static void take_gres(struct capacity *capacity, struct text entry, bool used)
     gpu->count += used ? 0 : count;
 }
 
-/* A list with commas, which stand inside brackets too. */
+/* Split a list at its commas, except those inside brackets. */
 static void take_list(struct capacity *capacity, struct text list, bool used)
 {
     size_t begin = 0;

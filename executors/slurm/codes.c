@@ -87,7 +87,7 @@ enum submit_outcome slurm_code_outcome(int code, const char **hint)
     return SUBMIT_REFUSED;
 }
 
-/* What the user may not do at Slurm is the administrators' to allow. */
+/* Rights at Slurm are granted by administrators. */
 enum submit_mender slurm_code_mender(int code)
 {
     static const int rights[] = {2002, 2003, 2045, 2052, 2057, 2066, 2123};

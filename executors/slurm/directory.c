@@ -139,9 +139,9 @@ int slurm_directory_read(int root, const char *name, const char *file, struct bu
     return result ? error_prefix(error, "slurm.directory, %s", name) : 1;
 }
 
-/* ---- what was handed in ---- */
+/* ---- what was submitted ---- */
 
-/* One line of JSON, and the manifest behind it. */
+/* Write one line of JSON, and the manifest behind it. */
 static void write_facts(struct buffer *out, const struct slurm_facts *facts)
 {
     struct arena *arena = arena_new();
@@ -218,7 +218,7 @@ static int is_passing(int number)
            number == ETIMEDOUT || number == EHOSTDOWN;
 }
 
-/* The user's own directory.  We read it as root, or else through our own group. */
+/* Give job/ to the job's user.  dlspool reads it as root, or else through its own group. */
 static int give_to_user(int directory, const struct slurm_facts *facts, struct error *error)
 {
     struct stat status;
@@ -308,7 +308,7 @@ int slurm_directory_job(int root, const char *name, struct error *error)
 /* ---- removing ---- */
 
 struct removal {
-    int top; /* where what lies too deep is brought up to */
+    int top; /* directories that lie too deep are moved up into it */
     int directory;
     int depth;
     int *budget;
@@ -359,7 +359,7 @@ static int remove_some(int root, const char *name, int *budget)
         return errno == ENOENT ? 0 : -1;
     removal.top = top;
     result = remove_tree(&removal, name);
-    /* What was brought up is below `top`, and makes it not empty. */
+    /* Directories that lay too deep were moved up into `top`, which is not empty then. */
     while (result && (errno == ENOTEMPTY || errno == EEXIST) && *budget > 0)
         result = remove_tree(&removal, name);
     number = errno;
@@ -370,17 +370,17 @@ static int remove_some(int root, const char *name, int *budget)
 
 int slurm_directory_remove(int root, const char *name, struct error *error)
 {
-    char aside[SLURM_NAME_SIZE + sizeof(gone)];
+    char gone_name[SLURM_NAME_SIZE + sizeof(gone)];
     int budget = REMOVED_AT_ONCE;
-    snprintf(aside, sizeof(aside), "%s%s", gone, name);
-    if (sys.renameat(root, name, root, aside) && errno != ENOENT && errno != ENOTEMPTY &&
+    snprintf(gone_name, sizeof(gone_name), "%s%s", gone, name);
+    if (sys.renameat(root, name, root, gone_name) && errno != ENOENT && errno != ENOTEMPTY &&
         errno != EEXIST)
         return error_errno(error, "the job's directory %s in slurm.directory could not be removed",
                            name);
-    remove_some(root, aside, &budget);
-    /* There was one of that name already: now it may be gone. */
-    if (sys.renameat(root, name, root, aside) == 0)
-        remove_some(root, aside, &budget);
+    remove_some(root, gone_name, &budget);
+    /* The name was taken by an earlier removal, which may be finished now. */
+    if (sys.renameat(root, name, root, gone_name) == 0)
+        remove_some(root, gone_name, &budget);
     return 0;
 }
 

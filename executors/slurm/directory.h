@@ -64,13 +64,12 @@ int slurm_directory_list(int root, slurm_directory_take *take, void *context);
 int slurm_directory_job(int root, const char *name, struct error *error);
 
 /* Remove a job's directories.  It is a success if they do not exist.  What cannot be removed at
- * once (a program still writes there, or there are very many files) is put aside, and removed by
- * later calls.  -1 and a sentence on failure. */
+ * once (a program still writes there, or there are very many files) is renamed to .gone-NAME, and
+ * removed by later calls.  -1 and a sentence on failure. */
 int slurm_directory_remove(int root, const char *name, struct error *error);
 
-/* Remove some of what was put aside: a few thousand files at most, so that jobs are not delayed for
- * long.
- */
+/* Remove some of the .gone- directories: a few thousand files at most, so that jobs are not delayed
+ * for long. */
 void slurm_directory_sweep(int root);
 
 #endif

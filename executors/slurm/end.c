@@ -1,11 +1,11 @@
-/* executors/slurm/end.c - signals for jobs, telling them to end, and forgetting them
+/* executors/slurm/end.c - signal, cancel and remove jobs
  *
- * Politely or with force is the same request: Slurm sends SIGTERM to all of a job and, after the
- * KillWait of its own settings, SIGKILL.  To send a signal alone would not be more polite: srun has
- * it, too, and kills its tasks at once.
+ * A polite cancel and a forced one are the same request: Slurm sends SIGTERM to the whole job and,
+ * after the KillWait of slurm.conf, SIGKILL.  A signal alone would not be more polite, because srun
+ * receives it too and kills its tasks at once.
  *
- * So a signal that is to have a job save its state goes past Slurm: it is a file in the job's
- * directory, which the shells around its tasks look for.
+ * So a signal that asks a job to save its state bypasses Slurm: it is a file in the job's directory,
+ * which the shells around its tasks look for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static void add_call(struct endings *endings, struct ending *ending,
     endings->of[endings->call_count++] = ending;
 }
 
-/* Parts of a heterogeneous job go with their leader. */
+/* The components of a heterogeneous job are cancelled with their leader. */
 static void end_record(struct endings *endings, struct ending *ending,
                        const struct slurm_version *version, const struct slurm_record *record)
 {
@@ -84,7 +84,7 @@ static void end_record(struct endings *endings, struct ending *ending,
     add_call(endings, ending, version, record);
 }
 
-/* Of single elements, those that have begun have a record each; the others are in one together. */
+/* Cancel single elements of an array.  Each that has begun has a record; one record holds the others. */
 static void end_elements(struct endings *endings, struct ending *ending,
                          const struct slurm_version *version, const struct slurm_records *found)
 {
@@ -124,12 +124,12 @@ static void add_calls(struct endings *endings, const struct slurm_version *versi
         if (!slurm_job_owns(ending->job, &record))
             continue;
         if (rest && !runs && record.array_number && record.array_index >= 0)
-            continue; /* it goes with its array */
+            continue; /* it is cancelled with its array */
         end_record(endings, ending, version, &record);
     }
 }
 
-/* The last list said already that nothing of it is left. */
+/* Did the last list show that the whole job has ended? */
 static bool is_over(const struct endings *endings, const struct ending *ending)
 {
     const struct slurm_records found =
@@ -140,7 +140,8 @@ static bool is_over(const struct endings *endings, const struct ending *ending)
     return found.count > 0;
 }
 
-/* Ask for each user's list, and run what follows from it. */
+/* Refresh the list of each user, and cancel what it shows of the jobs; with `unless_over`, jobs that the
+ * last list showed as ended are left out. */
 static void run_endings(struct endings *endings, bool unless_over)
 {
     struct error error;
@@ -178,7 +179,7 @@ static void run_endings(struct endings *endings, bool unless_over)
     }
 }
 
-/* Whatever the job's user has put there under that name, it is a new file of ours. */
+/* Write the file `signal` anew, since the job's user may have put anything there under that name. */
 static int write_signal(int directory, int number, struct error *error)
 {
     const char *name = sigabbrev_np(number);
@@ -225,8 +226,8 @@ void slurm_cancel(struct executor *executor, struct job_call **batch, size_t cou
     arena_free(endings.arena);
 }
 
-/* Slurm keeps a job that has ended until its MinJobAge is over, whatever anybody wants.  One that
- * is still there (its outcome came before its end) is ended. */
+/* Slurm keeps a job for MinJobAge after its end, and cannot be told to forget it.  A job that still
+ * runs, because its outcome was decided before its end, is cancelled. */
 void slurm_remove(struct executor *executor, struct job_call **batch, size_t count)
 {
     struct slurm *slurm = slurm_of(executor);

@@ -1,9 +1,9 @@
 /* executors/slurm/list.c - the jobs that have something at Slurm, or in slurm.directory
  *
- * One list is asked for.  Whose a job is, its comment says by the identity; of one that Slurm has
- * forgotten, the file `submission` in its directory.  What another spool has handed in, which may
- * have the same path on another host, or share the directory, has another identity, and what an
- * older dlspool handed in has none.
+ * One list is requested.  The identity in a job's comment says which spool submitted it; for a job that
+ * Slurm has forgotten, the file `submission` in its directory does.  Jobs of another spool, which may
+ * have the same path on another host or share the directory, have another identity, and jobs that an
+ * older dlspool submitted have none.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool facts_are_ours(const struct listing *listing, const char *name)
     return ours;
 }
 
-/* The file is read only where Slurm says nothing: what runs has a record. */
+/* The file is read only when Slurm has no record of the job. */
 static void take_directory(void *context, const char *name)
 {
     const struct listing *listing = context;

@@ -1,4 +1,4 @@
-/* executors/slurm/reason.c - why a job waits, and how one ended, in plain words
+/* executors/slurm/reason.c - explains why a job waits and how one ended
  *
  * Slurm's reasons are those of squeue(1), "JOB REASON CODES".
  */
@@ -124,7 +124,7 @@ static const struct ending {
     {SLURM_STATE_REVOKED, "Cancelled", 255, "was taken away by another cluster of the federation"},
 };
 
-/* Reasons of jobs that failed before anything of theirs ran. */
+/* Reasons of jobs that failed before any of their programs ran. */
 static const struct launch {
     const char *reason, *ours, *words;
 } launches[] = {

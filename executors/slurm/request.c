@@ -71,7 +71,7 @@ static struct value *share_value(const struct value *value)
         const struct value *from;
         struct value *to;
     } share = {value};
-    return share.to; /* trees are not changed once they are built */
+    return share.to; /* trees are not changed once built */
 }
 
 static int put_same(const struct writing *writing, struct value *job, const char *name,
@@ -88,7 +88,7 @@ static int put_number(const struct writing *writing, struct value *job, const ch
     return 0;
 }
 
-/* Seconds since 1970, from a date and a time of this machine, or of the day that comes. */
+/* Seconds since 1970, from a date and time in this machine's time zone. */
 static int put_deadline(const struct writing *writing, struct value *job, const char *name,
                         const struct value *value)
 {
@@ -171,7 +171,7 @@ static int put_spread_job(const struct writing *writing, struct value *job, cons
     return 0;
 }
 
-/* Those that are not here are the same. */
+/* Properties that are not here have the same form in all versions. */
 static const struct translation {
     const char *name;
     put_property *put;
@@ -222,8 +222,8 @@ static void put_gpus(const struct writing *writing, struct value *job,
                                            amount.data)));
 }
 
-/* At least so many.  Up to v0.0.38 `minimum_nodes` is no number, but says which end of the range is
- * preferred. */
+/* The minimum number of nodes.  Up to v0.0.38 `minimum_nodes` is no number, but says which end of the
+ * range is preferred. */
 static void put_nodes(const struct writing *writing, struct value *job,
                       const struct slurm_component *component)
 {
@@ -296,8 +296,7 @@ static void put_identity(const struct writing *writing, struct value *job)
     value_put(arena, job, "current_working_directory", value_string(arena, submission->directory));
     value_put(arena, job, "standard_output", log);
     value_put(arena, job, "standard_error", log);
-    /* A second run, after a requeue or one that was forgotten, is not to wipe what the first said.
-     */
+    /* A second run, after a requeue or a resubmission, must not erase the output of the first. */
     value_put(arena, job, "open_mode",
               slurm_version_is_structured(writing->version) ? list_of(writing, "APPEND")
                                                             : value_string(arena, "append"));

@@ -83,7 +83,7 @@ static const struct section_field fields[] = {
 #undef AT
 /* clang-format on */
 
-/* A token over a network that everybody can listen to is everybody's. */
+/* Check settings that depend on each other: one kind of token, and a token on any network address. */
 static int check_together(const struct slurm_settings *slurm, struct error *error)
 {
     bool token = slurm->token_file.length || slurm->token_directory.length;

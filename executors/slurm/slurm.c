@@ -1,7 +1,7 @@
 /* executors/slurm/slurm.c - the executor for a Slurm cluster
  *
- * Opening it asks nobody.  ready() asks slurmrestd which versions it serves, once, and slurmctld
- * whether it is there.
+ * Opening it sends no request.  ready() asks slurmrestd once which versions it serves, and slurmctld
+ * whether it is up.
  */
 #include "executors/slurm/inside.h"
 

@@ -1,4 +1,4 @@
-/* executors/slurm/table.c - what Slurm knows of our jobs, by one list for all */
+/* executors/slurm/table.c - what Slurm knows of our jobs, by one list for all of them */
 #include "executors/slurm/table.h"
 
 #include <inttypes.h>
@@ -78,14 +78,14 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     struct list *list = find_list(slurm, user);
     if (!list)
         list = add_list(slurm, user);
-    /* v0.0.36 knows no update_time, and answers a slurmctld that is down with an empty list: there
-     * it is seen by the clock. */
+    /* v0.0.36 has no update_time, and answers with an empty list while slurmctld is down, which
+     * shows in the clock. */
     const char *as = names_text(list).data;
     int64_t now = ask_clock(slurm, as, error);
     if (now < 0)
         return -1;
     struct arena *arena = arena_new();
-    /* A clock that was put back would have changes look older than the last list. */
+    /* After the clock was set back, changes would look older than the last list. */
     bool known =
         list->as_of && now >= list->as_of && list->api == version->api && version->api > 36;
     struct slurm_call call = {
@@ -109,7 +109,7 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     slurm_api_call_free(&call);
     arena_free(arena);
     if (large)
-        malloc_trim(0); /* a list takes much for a moment, which malloc() would keep */
+        malloc_trim(0); /* return the memory of a large list to the system */
     return result;
 }
 

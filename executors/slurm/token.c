@@ -1,4 +1,4 @@
-/* executors/slurm/token.c - who we are to slurmrestd */
+/* executors/slurm/token.c - how dlspool identifies itself to slurmrestd */
 #include "executors/slurm/token.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct holder { /* under the user's name; "": the user of the token */
     struct slurm_claims claims;
     struct buffer name_header, token_header;
     const char *headers[3];
-    bool refused; /* the server did not take it from the asker; until it is renewed */
+    bool refused; /* the server refused it; until it is renewed */
 };
 
 struct slurm_tokens {
@@ -109,7 +109,7 @@ bool slurm_tokens_differ(const struct slurm_tokens *tokens)
     return tokens->settings->token_directory.length > 0;
 }
 
-/* What may be the name of a file in the directory, and stand in a header. */
+/* Can it be the name of a file in the directory, and the value of a header? */
 static bool is_user_name(const char *user)
 {
     size_t length = strlen(user);
@@ -204,7 +204,7 @@ static int read_file(struct holder *holder, struct error *error)
     return 0;
 }
 
-/* What we have is used on while the file cannot be read; but not beyond its end. */
+/* The old token is used while the file cannot be read, but not after it has expired. */
 static int refresh_token(struct holder *holder, struct error *error)
 {
     if (read_file(holder, error))
@@ -216,7 +216,7 @@ static int refresh_token(struct holder *holder, struct error *error)
     return read_file(holder, error) ? -1 : check_expiry(holder, error);
 }
 
-/* ---- who asks what is asked for nobody in particular ---- */
+/* ---- whose token makes requests for nobody in particular ---- */
 
 struct user_names {
     struct arena *arena;
@@ -253,8 +253,8 @@ static struct user_names read_names(struct arena *arena, const char *path)
     return names;
 }
 
-/* The holder, when their token is good as far as can be told; *refused: the first whose was not
- * taken. */
+/* The user's holder if their token is valid and the server has not refused it.  The first one that it
+ * has refused becomes *refused. */
 static struct holder *try_user(struct slurm_tokens *tokens, const char *user,
                                struct holder **refused, struct error *error)
 {
@@ -268,9 +268,9 @@ static struct holder *try_user(struct slurm_tokens *tokens, const char *user,
     return NULL;
 }
 
-/* We, or else who asked last, or else the first of those who have a token that is good.  One that
- * the server did not take comes after all others, since that may as well be because slurmctld is
- * down.  NULL and the last one's sentence when nobody has any. */
+/* Choose dlspool's own user, else the last asker, else the first user with a valid token.  A token that
+ * the server has refused is the last choice: the cause may also be that slurmctld was down.  NULL and a
+ * sentence when there is no valid token. */
 static struct holder *choose_asker(struct slurm_tokens *tokens, struct error *error)
 {
     struct holder *refused = NULL;

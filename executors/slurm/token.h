@@ -20,10 +20,10 @@ struct slurm_tokens;
 struct slurm_tokens *slurm_tokens_new(const struct slurm_settings *settings);
 void slurm_tokens_free(struct slurm_tokens *tokens); /* NULL is fine; wipes */
 
-/* The headers of a request for `user` (NULL or "": nobody's in particular, such as a list; then
- * whom the one token is of, or, with one for each, slurm.user or whom dlspool runs as, or else
- * somebody whose token can be read, has not expired, and was not refused when it was tried last),
- * which end with NULL; there are none where no tokens are set.  Valid
+/* The headers of a request for `user` (NULL or "": no particular user, as for a list;
+ * then the user of the one token or, with a token for each user, slurm.user or dlspool's own user, else
+ * any user whose token can be read, has not expired and was not refused last time).  They end with
+ * NULL, and are empty where no tokens are set.  Valid
  * until the next call for the same user.  NULL and a sentence when there is no token that is good
  * now. */
 const char *const *slurm_tokens_headers(struct slurm_tokens *tokens, const char *user,

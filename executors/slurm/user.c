@@ -43,7 +43,7 @@ static int find_uid(struct arena *arena, uid_t uid, const char *whose, struct sl
     return passing ? 1 : -1;
 }
 
-/* slurmrestd hands in as the user that it runs as, whose the socket is. */
+/* slurmrestd submits as the user that it runs as, who owns the socket. */
 static int find_local(const struct slurm *slurm, struct arena *arena,
                       const struct submission *submission, struct slurm_facts *facts,
                       struct error *error)
@@ -61,17 +61,16 @@ static int find_local(const struct slurm *slurm, struct arena *arena,
     const struct text user = slurm->settings.user;
     struct error_quote_buffer buffer;
     if (user.length && !text_equal(user, facts->user)) {
-        error_set(
-            error,
-            "slurm.user is \"%s\", and slurmrestd at %s runs as %s and hands in everything as "
-            "that user: name %s as slurm.user, or use tokens (slurm.token_file)",
-            error_quote(&buffer, user.data, user.length), slurm->settings.address.data,
-            facts->user.data, facts->user.data);
+        error_set(error,
+                  "slurm.user is \"%s\", and slurmrestd at %s runs as %s and submits everything as "
+                  "that user: name %s as slurm.user, or use tokens (slurm.token_file)",
+                  error_quote(&buffer, user.data, user.length), slurm->settings.address.data,
+                  facts->user.data, facts->user.data);
         return -1;
     }
     if (!user.length && submission->uid != facts->uid) {
         error_set(error,
-                  "the job belongs to user %u, and slurmrestd at %s runs as %s and hands in "
+                  "the job belongs to user %u, and slurmrestd at %s runs as %s and submits "
                   "everything as that user: use tokens (slurm.token_file, "
                   "slurm.token_directory), or, if all jobs are to run as %s, name it as "
                   "slurm.user",

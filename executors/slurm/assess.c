@@ -1,4 +1,4 @@
-/* executors/slurm/assess.c - how a job fares, by its records and its files
+/* executors/slurm/assess.c - a job's state, from its records and its files
  *
  *   waiting at Slurm                        WAITING; FAILED when it would wait for ever
  *   running                                 RUNNING, unless the rule of completion has decided
@@ -6,8 +6,8 @@
  *   over, and the files tell of all tasks   what they say, by the rule of completion
  *   over, and they do not                   what Slurm says
  *
- * What is decided before all tasks have ended is written down: they are told to end then, and what
- * they end with does not count.
+ * A decision that is made before all tasks have ended is written down: the remaining tasks are then
+ * stopped, and how they end does not count.
  */
 #include "executors/slurm/assess.h"
 
@@ -52,7 +52,7 @@ static bool is_begun(const struct slurm_job *job, const struct slurm_record *rec
     return job->begun_as[0] && strcmp(job->begun_as, number) == 0;
 }
 
-/* Of several under the same token: the one that runs the program, or was let go first. */
+/* Rank records of the same token: the job that runs the program, then one that was released. */
 static int rank_record(const struct slurm_job *job, const struct slurm_record *record)
 {
     if (is_begun(job, record))
@@ -74,8 +74,8 @@ static const struct slurm_record *choose_record(const struct slurm_job *job,
     return best;
 }
 
-/* Those that are there beside the chosen one are ended; those that were let go too, unless one of
- * them may be the one that runs. */
+/* Have the waiting duplicates of the chosen job cancelled.  One that was released is cancelled only if
+ * the chosen one was released, too; otherwise it may be the one that runs. */
 static void end_others(struct assessment *assessment, const struct slurm_record *chosen)
 {
     const struct slurm_records *records = assessment->records;
@@ -87,7 +87,7 @@ static void end_others(struct assessment *assessment, const struct slurm_record 
             slurm_record_is_over(record->state))
             continue;
         if (record->array_number && record->array_index >= 0)
-            continue; /* it goes with its array's own record, or runs */
+            continue; /* it is cancelled with its array's own record, or runs */
         if (record->state == SLURM_STATE_WAITING && (!record->released || chosen->released))
             need->end[need->end_count++] = record;
     }
@@ -119,7 +119,7 @@ static void fill_tasks(struct assessment *assessment)
     }
 }
 
-/* Nothing runs any more, whatever the files say. */
+/* Mark all tasks as ended, whatever their files say. */
 static void end_tasks(struct job_poll *poll, int exit_code, const char *reason)
 {
     for (size_t i = 0; i < poll->task_count; i++) {
@@ -179,8 +179,8 @@ static bool any_failed(const struct job_poll *poll)
     return false;
 }
 
-/* While something runs: has the rule decided?  When all have ended, Slurm will say so in a moment.
- */
+/* Has the completion rule decided while the job runs?  When all tasks have ended, Slurm will soon say
+ * so itself. */
 static void judge_running(struct assessment *assessment)
 {
     struct job_poll *poll = assessment->poll;
@@ -197,7 +197,7 @@ static void judge_running(struct assessment *assessment)
     assessment->need->decide = true;
 }
 
-/* What was decided before, with tasks as they are now. */
+/* Report an earlier decision, with the tasks as they are now. */
 static void repeat_decision(struct assessment *assessment)
 {
     const struct slurm_job *job = assessment->job;
@@ -212,9 +212,9 @@ static void repeat_decision(struct assessment *assessment)
 
 /* ---- one job that is over ---- */
 
-/* Slurm says that it ended well, and there is no trace of it in its files: they may be late on a
- * network; or it was another job's script that ran, whose number this one's was, before slurmctld
- * lost it. */
+/* Slurm reports success, and the job left no trace in its files.  They may arrive late over the
+ * network; or the script that ran was that of another job, which had this number before slurmctld lost
+ * it. */
 static void doubt_success(struct assessment *assessment)
 {
     struct slurm_job *job = assessment->job;
@@ -239,7 +239,7 @@ static void judge_ended(struct assessment *assessment)
     int exit_code = job->ended ? job->exit_code : 255;
     bool good = leader ? leader->state == SLURM_STATE_COMPLETED && !leader->exit_code
                        : job->ended && job->exit_code == 0;
-    /* What the script itself ended with counts when no task failed: then it is something else. */
+    /* The script's own exit code counts only when no task failed. */
     if (outcome.state == COMPLETION_SUCCEEDED &&
         (good || (job->ended && job->exit_code == 0) || any_failed(poll))) {
         poll->phase = PHASE_SUCCEEDED;
@@ -292,16 +292,16 @@ static bool may_be_requeued(const struct slurm_manifest *manifest)
     return requeue && requeue->boolean;
 }
 
-/* It had begun, and Slurm has it waiting: its node failed (22.05 puts jobs back into its queue
- * although it was asked not to), or slurmctld has come back with an older state.  In that case it
- * may run on, and end well, before Slurm ends it: as long as its heart beats, it runs.  What waits
- * at Slurm is left there: should it be started, it does as the first one does.  Once the heart has
- * stopped, the batch script would not run the program again; so it is not waited for. */
-static void assess_put_back(struct assessment *assessment, const struct slurm_record *record)
+/* The job had begun, and Slurm shows it as waiting: its node failed (22.05 requeues jobs although it
+ * was asked not to), or slurmctld restarted with an older state.  In the latter case it may still run,
+ * and even succeed, so it counts as running as long as its heartbeat goes on.  The waiting job is left
+ * at Slurm: if it is started, it ends as the first run does.  Once the heartbeat has stopped, the batch
+ * script would not run the program again, and the job has failed. */
+static void assess_requeued(struct assessment *assessment, const struct slurm_record *record)
 {
     struct job_poll *poll = assessment->poll;
     if (assessment->job->ended && assessment->job->exit_code == 0) {
-        assessment->leader = NULL; /* by its files alone */
+        assessment->leader = NULL; /* judge by its files alone */
         judge_ended(assessment);
         return;
     }
@@ -329,15 +329,15 @@ static void assess_waiting(struct assessment *assessment, const struct slurm_rec
     const struct slurm_job *job = assessment->job;
     poll->phase = PHASE_WAITING;
     if (job->begun && !job->manifest->array_count && !may_be_requeued(job->manifest)) {
-        assess_put_back(assessment, record);
+        assess_requeued(assessment, record);
         return;
     }
     if (!record->released && record->held) {
         assessment->need->release = record;
         return;
     }
-    /* Slurm could not launch it on a node, and holds it: let go, it comes to another node, as Slurm
-     * has drained that one.  The files see to it that nothing runs twice. */
+    /* Slurm could not launch it on a node, and holds it.  Once released, it goes to another node,
+     * since Slurm has drained that one.  Its files prevent a second run. */
     bool failed = slurm_reason_is_launch(record);
     if (failed && record->restarts <= LAUNCHES_MOST) {
         slurm_reason_waiting(record, poll->detail, sizeof(poll->detail));
@@ -357,9 +357,9 @@ static void assess_waiting(struct assessment *assessment, const struct slurm_rec
     }
 }
 
-/* A node that is down, or a process that cannot be killed, keeps Slurm freeing a job's nodes for
- * hours.  True when that has gone on for long although the files have told the end. */
-static bool completing_lingers(struct slurm_job *job, bool completing)
+/* A node that is down, or a process that cannot be killed, can keep a job COMPLETING for hours.  True
+ * when that has lasted for completing_patience, while its files say that it has ended. */
+static bool completes_too_long(struct slurm_job *job, bool completing)
 {
     int64_t now = clock_elapsed();
     if (!completing)
@@ -369,8 +369,8 @@ static bool completing_lingers(struct slurm_job *job, bool completing)
     return completing && now - job->completing >= completing_patience;
 }
 
-/* By the files alone; what Slurm says later changes nothing. */
-static void assess_lingering(struct assessment *assessment)
+/* Decide by the files alone; what Slurm reports later changes nothing. */
+static void assess_by_files(struct assessment *assessment)
 {
     assessment->leader = NULL;
     judge_ended(assessment);
@@ -390,10 +390,10 @@ static void assess_one(struct assessment *assessment)
         judge_ended(assessment);
     else if (leader->state == SLURM_STATE_WAITING)
         assess_waiting(assessment, leader);
-    else if (leader->state == SLURM_STATE_STRANGE)
+    else if (leader->state == SLURM_STATE_UNKNOWN)
         poll->phase = PHASE_UNKNOWN;
-    else if (completing_lingers(assessment->job, completing))
-        assess_lingering(assessment);
+    else if (completes_too_long(assessment->job, completing))
+        assess_by_files(assessment);
     else
         judge_running(assessment);
 }
@@ -431,9 +431,9 @@ static void find_elements(struct assessment *assessment, struct elements *elemen
         end_others(assessment, chosen);
 }
 
-enum { EXIT_KILLED = 128 + 15 }; /* of an element that was killed, and did not say how it ended */
+enum { EXIT_KILLED = 128 + 15 }; /* of an element that was killed and has no exit code */
 
-/* It has ended at Slurm and no file says how: it is written down, for Slurm forgets it. */
+/* An element has ended at Slurm, and no file says how.  Write it down, because Slurm forgets it. */
 static int note_silent(struct assessment *assessment, struct slurm_task *task,
                        const struct slurm_record *record)
 {
@@ -473,7 +473,7 @@ static int settle_elements(struct assessment *assessment, struct elements *eleme
         }
         if (task->ended || rests)
             continue;
-        /* Cancelled while it waited: Slurm keeps one record for all of those. */
+        /* It was cancelled while it waited: Slurm keeps one record for all such elements. */
         const struct slurm_record *of = record ? record : elements->rest;
         if (note_silent(assessment, task, of))
             return -1;
@@ -495,7 +495,7 @@ static void assess_array(struct assessment *assessment)
     fill_tasks(assessment);
     bool waits = elements.rest && !slurm_record_is_over(elements.rest->state);
     bool lingering =
-        completing_lingers(assessment->job, elements.running && elements.freeing && !waits);
+        completes_too_long(assessment->job, elements.running && elements.freeing && !waits);
     assessment->over = (!elements.running || lingering) && !waits;
     if (!assessment->over)
         poll->ended = 0;
@@ -543,8 +543,7 @@ bool slurm_assess_needs_files(const struct slurm_job *job, const struct slurm_re
     if (over ||
         records->count > (job->manifest->array_count ? (size_t)-1 : job->manifest->component_count))
         return true;
-    /* One task's end is told by Slurm soon enough. */
-    /* One that waits again has begun, perhaps. */
+    /* A waiting job may have begun before, and been requeued. */
     if (waiting)
         return !job->looked || job->ran || job->begun || records->items[0].restarts;
     return (job->task_count > 1 || job->manifest->array_count || completing ||
@@ -552,7 +551,7 @@ bool slurm_assess_needs_files(const struct slurm_job *job, const struct slurm_re
            (!job->looked || clock_elapsed() - job->looked >= LOOK_INTERVAL);
 }
 
-/* We know nothing of what was handed in: the directory was lost. */
+/* Report what Slurm says of a job whose directory was lost, so that its tasks are not known. */
 static void assess_unknown(struct assessment *assessment)
 {
     struct job_poll *poll = assessment->poll;

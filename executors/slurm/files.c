@@ -1,7 +1,7 @@
 /* executors/slurm/files.c - the files that a job's script keeps
  *
- * The directory is listed afresh, and only names that were listed are opened: on NFS a name that
- * was looked for in vain stays missing for half a minute.
+ * The directory is listed each time, and only names that were listed are opened: an NFS client
+ * remembers for half a minute that a name was not there.
  */
 #include "executors/slurm/files.h"
 
@@ -19,7 +19,7 @@ enum {
     NAMES_MOST = 200000 /* names in a directory that are looked at */
 };
 
-static const int64_t beat_patience = 40000; /* milliseconds; it beats every 10 s */
+static const int64_t heartbeat_age_most = 40000; /* milliseconds; there is one every 10 s */
 
 static int read_index(struct text digits)
 {
@@ -113,7 +113,7 @@ static size_t read_start(int directory, const char *name, char buffer[static MAR
     return length > 0 ? (size_t)length : 0;
 }
 
-/* Read a number of 0 to 255 that a script wrote.  -1: there is none, or not a whole one yet. */
+/* Read an exit code that the script wrote; -1 when there is none, or only a part of it yet. */
 static int slurm_file_read_code(int directory, const char *name)
 {
     char buffer[MARK_LIMIT];
@@ -159,7 +159,7 @@ static void take_ended(const struct look *look, const char *name, struct slurm_t
     task->exit_code = code;
 }
 
-/* A line of printable characters, at most as long as there is room for it. */
+/* Take the image's name: a line of printable characters that fits the buffer; anything else is ignored. */
 static void take_image(const struct look *look, const char *name, struct text role)
 {
     char buffer[MARK_LIMIT];
@@ -176,7 +176,7 @@ static void take_image(const struct look *look, const char *name, struct text ro
         memcpy(task->image, buffer, length + 1);
 }
 
-/* A name or an address, and a port that is no system service's; anything else is passed over. */
+/* Take HOST:PORT of a port from 1024 on; anything else is ignored. */
 static void take_address(const struct look *look, const char *name, struct slurm_task *task)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
@@ -198,8 +198,8 @@ static int64_t time_modified(const struct stat *status)
     return status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000;
 }
 
-/* Its start is the first beat, until `alive` is there. */
-static void take_beat(struct slurm_job *job, int directory, const char *name, bool started)
+/* The start counts as the first heartbeat, until `alive` is there. */
+static void take_heartbeat(struct slurm_job *job, int directory, const char *name, bool started)
 {
     struct stat status;
     int file = open_regular(directory, name, &status);
@@ -208,8 +208,8 @@ static void take_beat(struct slurm_job *job, int directory, const char *name, bo
     sys.close(file);
     if (!started)
         job->alive += time_modified(&status) + status.st_size;
-    if (time_modified(&status) > job->beaten)
-        job->beaten = time_modified(&status);
+    if (time_modified(&status) > job->last_heartbeat)
+        job->last_heartbeat = time_modified(&status);
 }
 
 /* Take up what a file in the job's directory says.  Other names are ignored; more than
@@ -238,7 +238,7 @@ static int note_file(void *context, const char *name, unsigned char type)
         if (element)
             element->begun = true;
         else
-            take_beat(job, look->directory, name, true);
+            take_heartbeat(job, look->directory, name, true);
         if (!job->begun) {
             read_start(look->directory, name, buffer);
             buffer[strcspn(buffer, " \n")] = '\0';
@@ -255,7 +255,7 @@ static int note_file(void *context, const char *name, unsigned char type)
         }
         break;
     case SLURM_FILE_ALIVE:
-        take_beat(job, look->directory, name, false);
+        take_heartbeat(job, look->directory, name, false);
         break;
     case SLURM_FILE_TIMED_OUT:
         if (element)
@@ -276,7 +276,7 @@ int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *e
                         .directory = slurm_directory_job(slurm->directory, job->name, error)};
     if (look.directory < 0)
         return -1;
-    job->alive = job->beaten = 0;
+    job->alive = job->last_heartbeat = 0;
     job->begun = job->ended = false;
     int result = directory_walk(look.directory, note_file, &look);
     sys.close(look.directory);
@@ -292,10 +292,11 @@ int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *e
 bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job)
 {
     struct stat status;
-    if (!job->beaten || sys.utimensat(slurm->directory, job->name, NULL, AT_SYMLINK_NOFOLLOW) ||
+    if (!job->last_heartbeat ||
+        sys.utimensat(slurm->directory, job->name, NULL, AT_SYMLINK_NOFOLLOW) ||
         sys.fstatat(slurm->directory, job->name, &status, AT_SYMLINK_NOFOLLOW))
         return false;
-    int64_t silence = time_modified(&status) - job->beaten;
-    /* One that lies ahead was not written by a heart. */
-    return silence < beat_patience && silence > -beat_patience;
+    int64_t silence = time_modified(&status) - job->last_heartbeat;
+    /* The script does not write times of the future. */
+    return silence < heartbeat_age_most && silence > -heartbeat_age_most;
 }

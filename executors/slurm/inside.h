@@ -39,13 +39,13 @@ struct slurm {
     char *spool;         /* in tokens */
     char *path;          /* of the directory */
     int directory;       /* descriptor of it; -1: not opened yet */
-    struct names *lists; /* what Slurm has told, by user (table.h); NULL: nothing yet */
+    struct names *lists; /* Slurm's lists, by user (table.h); NULL: none yet */
     struct names *jobs;  /* struct slurm_job (jobs.h); NULL: none yet */
     /* the last job number that Slurm has given to one of dlspool's jobs; 0: unknown */
     int64_t largest;
     int64_t largest_kept; /* ... as it was written down */
     bool numbers_again;   /* it is smaller than what is written down, for Slurm counts again */
-    int64_t sweep_due;    /* of clock_elapsed(): when to remove next what was put aside */
+    int64_t sweep_due;    /* of clock_elapsed(): when to sweep next (directory.h) */
     int64_t orphans_due;  /* of clock_elapsed(): when to look next for directories without a job */
     /* as reported last, valid until capacity_until, which is of clock_elapsed() */
     struct capacity capacity;

@@ -1,4 +1,4 @@
-/* executors/slurm/jobs.c - what is remembered of each job between two looks at it */
+/* executors/slurm/jobs.c - what is remembered about each job between two polls */
 #include "executors/slurm/jobs.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ bool slurm_job_owns(const struct slurm_job *job, const struct slurm_record *reco
     return !job->known || slurm_record_is_of(record, job->facts.user, job->facts.uid);
 }
 
-/* ---- what was handed in ---- */
+/* ---- what was submitted ---- */
 
 static void make_tasks(struct slurm_job *job)
 {
@@ -68,7 +68,7 @@ static void read_outcome(struct slurm *slurm, struct slurm_job *job)
     arena_free(arena);
 }
 
-/* Lines of an element's index, exit code and reason. */
+/* Read the ends of elements: lines of an index, an exit code and a reason. */
 static void read_elements(struct slurm *slurm, struct slurm_job *job)
 {
     struct buffer bytes = {0};

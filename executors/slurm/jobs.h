@@ -35,9 +35,9 @@ struct slurm_job {
     bool begun, ended, timed_out; /* of the batch script */
     int exit_code;                /* ... when it has ended */
     char begun_as[64];            /* Slurm's number of the job that runs it */
-    int64_t alive;                /* a mark that changes while a script runs */
+    int64_t alive;                /* a number that changes while a script runs */
     int64_t alive_since;          /* of clock_elapsed(): when it was seen to change last */
-    int64_t beaten;               /* of the file server's clock: the last heartbeat; 0: none */
+    int64_t last_heartbeat;       /* of the file server's clock: the last heartbeat; 0: none */
     int64_t looked;               /* of clock_elapsed(); 0: never */
     bool ran;                     /* Slurm reported it as running, when last asked */
     /* of clock_elapsed(): since when its files say that it has ended while Slurm frees its
@@ -51,9 +51,9 @@ struct slurm_job {
     int decided_code;
     char reason[64], detail[512];
     /* Slurm does not know it: */
-    int64_t missing; /* of clock_elapsed(): since when; 0: it does */
-    int handed_in_again;
-    int given_back; /* how often it was, of these (numbers.h) */
+    int64_t missing;     /* of clock_elapsed(): since when; 0: it does */
+    int resubmissions;   /* how often it was submitted again */
+    int dropped_numbers; /* resubmissions that got a reused number (numbers.h) */
 };
 
 /* The job of that name, with what was submitted, if that can be read now.  NULL and a sentence when

@@ -1,4 +1,4 @@
-/* executors/slurm/numbers.c - whether a job's number has been another's before */
+/* executors/slurm/numbers.c - detects job numbers that Slurm gives a second time */
 #include "executors/slurm/numbers.h"
 
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include "base/file.h"
 #include "base/system.h"
 
-/* slurmctld loses what came since it last wrote its state, some seconds ago.  What is as far behind
- * as this was not lost. */
+/* slurmctld loses only the jobs that came since it last wrote its state, some seconds ago.  A number
+ * that is as far behind as this means that the numbering restarted. */
 enum { LOST_AT_MOST = 1000 };
 
 static const char file_name[] = ".largest";
@@ -18,8 +18,8 @@ static bool is_far_behind(int64_t number, int64_t largest)
     return largest - number >= LOST_AT_MOST;
 }
 
-/* Another process of the daemon may have handed in some, too, and have found that Slurm counts
- * again. */
+/* Read the largest number again: another process of the daemon may have submitted jobs, too, and seen
+ * that Slurm's numbering restarted. */
 static void read_kept(struct slurm *slurm)
 {
     struct buffer bytes = {0};
@@ -29,7 +29,8 @@ static void read_kept(struct slurm *slurm)
     buffer_free(&bytes);
     if (kept <= 0)
         return;
-    bool by_another = kept < slurm->largest_kept; /* it goes down only when they count again */
+    bool by_another =
+        kept < slurm->largest_kept; /* it decreases only when the numbering restarts */
     bool is_ahead = kept > slurm->largest;
     if (slurm->numbers_again ? by_another && is_ahead : by_another || is_ahead)
         slurm->largest = kept;

@@ -18,9 +18,9 @@
 
 #include "executors/slurm/inside.h"
 
-/* How often a job is given back; after that it is released under any number.  Each time costs Slurm
- * a cancelled job. */
-enum { SLURM_GIVEN_BACK_MOST = 16 };
+/* How often a job with a reused number is cancelled and submitted again; after that it is released under
+ * any number.  Each time costs Slurm a cancelled job. */
+enum { SLURM_DROPPED_NUMBERS_MOST = 16 };
 
 /* The largest number so far.  Jobs that are submitted from now on get larger numbers, in whatever
  * order the answers come, unless slurmctld has lost some. */

@@ -1,11 +1,11 @@
-/* executors/slurm/poll.c - how jobs fare: one list for all of them
+/* executors/slurm/poll.c - the state of jobs, by one list for all of them
  *
- * And what is put right on the way, many at once: a job that is held and was not let go is let go;
- * one that is there twice is ended once; one that slurmctld has forgotten is handed in again, under
- * the same token, when it was missing for some seconds and never began.  One that began goes on
- * where it is, as long as its heart beats; once that stops, it has vanished.
+ * Repairs are made on the way, many at once: a held job that was not released is released; of a job
+ * that Slurm has twice, one is cancelled; a job that slurmctld has forgotten is submitted again, under
+ * the same token, when it was missing for some seconds and never began.  A forgotten job that began
+ * counts as running as long as its heartbeat goes on, and as vanished after that.
  *
- * While a job is to end, nothing of this starts it.
+ * No repair starts a job that is being stopped.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include "executors/slurm/table.h"
 
 enum {
-    HANDED_IN_AGAIN_MOST = 5,
+    RESUBMISSIONS_MOST = 5,
     REPAIRS_MOST = 256 /* requests of one poll beside the list */
 };
 
@@ -32,18 +32,18 @@ static const int64_t outage_patience = 5000;  /* ... that lists may take which f
 static const int64_t accounting_patience = 60000; /* ... and until it is done without slurmdbd */
 static const int64_t orphan_patience =
     10000; /* ... and until what has no directory is none of a job */
-static const int64_t heart_patience =
+static const int64_t heartbeat_timeout =
     150000; /* ... and until one whose heart does not beat is dead:
                it beats every 10 s, and NFS may be late by 60 */
 
 struct asked {
     struct job_poll *poll;
     struct slurm_job *job;
-    const char *user; /* in whose list it is looked for */
+    const char *user; /* in whose list to look for it */
     struct slurm_records records;
     struct slurm_need need;
     bool missing;
-    bool listed; /* the list that it should be on could be had */
+    bool listed; /* its list was answered */
 };
 
 struct polling {
@@ -54,15 +54,15 @@ struct polling {
     size_t count;
     struct slurm_call *calls; /* room for REPAIRS_MOST */
     struct slurm_call **batch;
-    struct slurm_job **handed_in; /* each call's, where it hands in again; else NULL */
+    struct slurm_job **resubmitted; /* of each call that submits a job again; else NULL */
     size_t repairs;
 };
 
 /* ---- the list ---- */
 
-/* Ask for the list; for each user who needs one of their own.  When that fails for some of these,
- * their jobs are not told of, and the others' are; but an outage is not waited for again with each
- * user. */
+/* Request the list, or one list for each user where users have tokens of their own.  When some lists
+ * fail, only the jobs of these users stay unknown; once failures have taken outage_patience, no
+ * further list is requested. */
 static int refresh_tables(struct polling *polling, struct error *error)
 {
     bool differ = slurm_api_differs_by_user(polling->slurm->connection);
@@ -80,14 +80,14 @@ static int refresh_tables(struct polling *polling, struct error *error)
             asked->listed = slurm_table_refresh(polling->slurm, asked->user, error) == 0;
             lost += asked->listed ? 0 : clock_elapsed() - began;
             if (!asked->listed && differ)
-                log_warn("the jobs of %s cannot be asked about: %s", asked->user, error->text);
+                log_warn("the jobs of user %s cannot be followed: %s", asked->user, error->text);
         }
         answered += asked->listed;
     }
     return answered || !polling->count ? 0 : -1;
 }
 
-/* The records of the job that are its user's. */
+/* Find the job's records, without those of other users. */
 static void find_records(struct polling *polling, struct asked *asked)
 {
     struct slurm_records found =
@@ -109,7 +109,7 @@ static struct slurm_call *add_call(struct polling *polling, const struct asked *
         return NULL; /* the next poll does the rest */
     struct slurm_call *call = &polling->calls[polling->repairs];
     *call = (struct slurm_call){.method = "POST", .user = asked->user};
-    polling->handed_in[polling->repairs] = NULL;
+    polling->resubmitted[polling->repairs] = NULL;
     polling->batch[polling->repairs++] = call;
     return call;
 }
@@ -138,7 +138,7 @@ static void add_ends(struct polling *polling, const struct slurm_version *versio
         struct slurm_call *call = add_call(polling, asked);
         if (!call)
             return;
-        log_say("%s is at Slurm twice, and job %lld is ended, which was never let go",
+        log_say("%s is at Slurm twice: cancelling job %lld, which was never released",
                 asked->poll->id, (long long)asked->need.end[i]->number);
         slurm_call_cancel(call, polling->scratch, version, asked->need.end[i]);
     }
@@ -146,8 +146,8 @@ static void add_ends(struct polling *polling, const struct slurm_version *versio
 
 /* Submit a job again that slurmctld has forgotten.  If the first submission runs after all, the
  * script sees to it that its program is started once. */
-static void hand_in_again(struct polling *polling, const struct slurm_version *version,
-                          struct asked *asked)
+static void resubmit(struct polling *polling, const struct slurm_version *version,
+                     struct asked *asked)
 {
     struct slurm_job *job = asked->job;
     struct slurm_call *call = add_call(polling, asked);
@@ -173,15 +173,15 @@ static void hand_in_again(struct polling *polling, const struct slurm_version *v
     }
     call->path = slurm_path(polling->scratch, version, "job/submit");
     call->body = arena_take(polling->scratch, &body);
-    polling->handed_in[polling->repairs - 1] = job;
-    job->handed_in_again++;
-    job->missing = 0; /* it is looked for again before it is handed in once more */
+    polling->resubmitted[polling->repairs - 1] = job;
+    job->resubmissions++;
+    job->missing = 0; /* look for it again before the next resubmission */
     log_say("slurmctld has forgotten %s, which is submitted again", asked->poll->id);
 }
 
 /* ---- jobs that Slurm does not know ---- */
 
-/* Do the files tell how it ended? */
+/* Do the files say how the whole job ended? */
 static bool has_ended(const struct slurm_job *job)
 {
     if (!job->manifest->array_count)
@@ -198,7 +198,8 @@ static void tell_vanished(struct asked *asked, const char *words)
     snprintf(asked->poll->detail, sizeof(asked->poll->detail), "%s", words);
 }
 
-/* Slurm has no record.  True when the files, or the accounting, tell its end. */
+/* Handle a job without a record at Slurm.  True when its files, or an earlier decision, say how it
+ * ended; `missing` is set when the accounting is to be asked. */
 static bool judge_missing(struct polling *polling, struct asked *asked)
 {
     struct slurm_job *job = asked->job;
@@ -227,13 +228,14 @@ static bool judge_missing(struct polling *polling, struct asked *asked)
     return false;
 }
 
-/* Slurm has no record, its files tell no end, and the accounting tells none. */
+/* Decide about a job that neither Slurm, nor its files, nor the accounting know the end of: it runs, has
+ * vanished, or is submitted again. */
 static void settle_missing(struct polling *polling, const struct slurm_version *version,
                            struct asked *asked)
 {
     struct slurm_job *job = asked->job;
     struct job_poll *poll = asked->poll;
-    bool alive = clock_elapsed() - job->alive_since < heart_patience;
+    bool alive = clock_elapsed() - job->alive_since < heartbeat_timeout;
     if (job->begun && !job->manifest->array_count && alive) {
         poll->phase = PHASE_RUNNING;
         snprintf(poll->detail, sizeof(poll->detail),
@@ -241,19 +243,18 @@ static void settle_missing(struct polling *polling, const struct slurm_version *
     } else if (poll->ending) {
         tell_vanished(asked, "slurmctld does not know the job");
     } else if (job->begun && !job->manifest->array_count) {
-        tell_vanished(asked,
-                      "slurmctld has forgotten the job, and what ran of it shows no life any more");
-    } else if (job->handed_in_again >= HANDED_IN_AGAIN_MOST) {
+        tell_vanished(asked, "slurmctld has forgotten the job, and its heartbeat has stopped");
+    } else if (job->resubmissions >= RESUBMISSIONS_MOST) {
         tell_vanished(asked, "slurmctld has forgotten the job again and again");
     } else {
         poll->phase = PHASE_WAITING;
         snprintf(poll->detail, sizeof(poll->detail),
                  "slurmctld has forgotten the job; it is submitted again");
-        hand_in_again(polling, version, asked);
+        resubmit(polling, version, asked);
     }
 }
 
-/* slurmdbd tells of the job's end. */
+/* Assess a missing job by slurmdbd's records, if all of them have ended. */
 static void take_accounting(struct polling *polling, struct asked *asked,
                             const struct slurm_records *records)
 {
@@ -274,10 +275,10 @@ static void take_accounting(struct polling *polling, struct asked *asked,
     asked->missing = false;
     slurm_assess(polling->slurm, polling->arena, asked->job, &asked->records, asked->poll,
                  &asked->need);
-    asked->need = (struct slurm_need){0}; /* there is nothing left to be put right */
+    asked->need = (struct slurm_need){0}; /* there is nothing left to repair */
 }
 
-/* What the accounting tells of those that are missing. */
+/* Ask the accounting about the missing jobs. */
 static void ask_accounting(struct polling *polling)
 {
     struct slurm_records records;
@@ -292,7 +293,7 @@ static void ask_accounting(struct polling *polling)
         }
     if (!missing)
         return;
-    /* Accounting is everybody's to see, or else that of the one token for all. */
+    /* Whoever asks sees the accounting of all users, as far as the site lets them. */
     int answered =
         slurm_accounting_ask(polling->slurm, polling->scratch,
                              slurm_api_differs_by_user(polling->slurm->connection) ? user : "",
@@ -306,7 +307,7 @@ static void ask_accounting(struct polling *polling)
             asked->missing = false; /* PHASE_UNKNOWN */
     }
     if (answered < 0)
-        log_warn("what slurmctld has forgotten cannot be looked up: %s", error.text);
+        log_warn("jobs that slurmctld has forgotten cannot be looked up: %s", error.text);
 }
 
 /* ---- all ---- */
@@ -337,13 +338,14 @@ static void assess_job(struct polling *polling, struct asked *asked)
     }
     slurm_assess(slurm, polling->arena, asked->job, &asked->records, asked->poll, &asked->need);
     if (asked->need.decide && slurm_job_decide(slurm, asked->job, asked->poll, &error)) {
-        log_warn("%s: how it ended cannot be written down: %s", asked->poll->id, error.text);
+        log_warn("%s: its outcome cannot be written down: %s", asked->poll->id, error.text);
         clear_poll(asked->poll);
     }
 }
 
-/* What waits at Slurm under a token of ours, and has no directory any more, is a second one of a
- * job that has ended: a directory is made before a job is handed in, and removed after its end. */
+/* Cancel orphans: jobs that wait at Slurm under a token of ours and have no directory.  Each is a
+ * duplicate of a job that has ended, since a directory is made before its job is submitted, and removed
+ * after its end. */
 static void add_orphans(struct polling *polling, const struct slurm_version *version,
                         const struct asked *asked)
 {
@@ -352,7 +354,7 @@ static void add_orphans(struct polling *polling, const struct slurm_version *ver
     struct stat status;
     polling->slurm->orphans_due = clock_elapsed() + orphan_patience;
     if (!polling->slurm->executor.identity[0])
-        return; /* another spool's, of another directory, may look the same */
+        return; /* a job of another spool, with another directory, may look the same */
     for (size_t i = 0; all && clock && i < all->count; i++) {
         const struct slurm_record *record = &all->items[i];
         char name[SLURM_NAME_SIZE];
@@ -372,23 +374,22 @@ static void add_orphans(struct polling *polling, const struct slurm_version *ver
     }
 }
 
-/* What was handed in again under a number that was another's is given back, to be handed in once
- * more. */
-static void give_back(struct polling *polling, const struct slurm_version *version, int64_t mark)
+/* Cancel resubmitted jobs whose number another job had before; the next poll submits them again. */
+static void drop_numbers(struct polling *polling, const struct slurm_version *version, int64_t mark)
 {
     struct slurm_call *calls = arena_allocate(polling->scratch, REPAIRS_MOST * sizeof(*calls));
     size_t count = 0;
     for (size_t i = 0; i < polling->repairs; i++) {
         const struct slurm_record record = {
             .number = slurm_request_number(polling->batch[i]->answer), .array_index = -1};
-        struct slurm_job *job = polling->handed_in[i];
+        struct slurm_job *job = polling->resubmitted[i];
         if (!job || !record.number || slurm_numbers_take(polling->slurm, mark, record.number) ||
-            job->given_back++ >= SLURM_GIVEN_BACK_MOST)
+            job->dropped_numbers++ >= SLURM_DROPPED_NUMBERS_MOST)
             continue;
         calls[count].user = polling->batch[i]->user;
         slurm_call_cancel(&calls[count], polling->scratch, version, &record);
-        job->handed_in_again--;
-        job->missing = 1; /* since long ago: it need not be waited for */
+        job->resubmissions--;
+        job->missing = 1; /* since long ago: do not wait again */
         polling->batch[count] = &calls[count];
         count++;
     }
@@ -413,20 +414,19 @@ static void repair_jobs(struct polling *polling, const struct slurm_version *ver
         add_orphans(polling, version, &polling->asked[0]);
     if (!polling->repairs)
         return;
-    /* What is handed in was made durable when it was for the first time. */
+    /* A resubmitted job was made durable before it was submitted for the first time. */
     int64_t mark = slurm_numbers_mark(polling->slurm);
     slurm_api_run(polling->slurm->connection, polling->scratch, polling->batch, polling->repairs);
     for (size_t i = 0; i < polling->repairs; i++) {
         const struct slurm_call *call = polling->batch[i];
         if (call->outcome == SLURM_REFUSED && call->code && call->code != SLURM_CODE_JOB_HELD)
-            log_warn("Slurm was asked to put a job right (%s), and refused: %s", call->path.data,
-                     call->error.text);
+            log_warn("Slurm refused to repair a job (%s): %s", call->path.data, call->error.text);
         slurm_api_call_free(polling->batch[i]);
     }
-    give_back(polling, version, mark);
+    drop_numbers(polling, version, mark);
 }
 
-/* Open what is known of each; those that nothing is known of now stay PHASE_UNKNOWN. */
+/* Find what is remembered of each job; a job whose files cannot be read now stays PHASE_UNKNOWN. */
 static void open_jobs(struct polling *polling, struct job_poll **jobs, size_t count)
 {
     struct error error;
@@ -451,7 +451,8 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
     polling.asked = arena_allocate(polling.scratch, (count + 1) * sizeof(*polling.asked));
     polling.calls = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.calls));
     polling.batch = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.batch));
-    polling.handed_in = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.handed_in));
+    polling.resubmitted =
+        arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.resubmitted));
     open_jobs(&polling, jobs, count);
     int result = slurm_ensure_directory(slurm, error) || refresh_tables(&polling, error) ? -1 : 0;
     const struct slurm_version *version =

@@ -1,4 +1,4 @@
-/* executors/slurm/records.c - slurmrestd's list of jobs, a few of them ours */
+/* executors/slurm/records.c - picks dlspool's jobs out of slurmrestd's list */
 #include "executors/slurm/records.h"
 
 #include <limits.h>
@@ -26,7 +26,7 @@ static const struct state_name {
     const char *word;
     enum slurm_state state;
 } state_names[] = {
-    /* What is going on comes before what it has come to, where both are told. */
+    /* Flags of what happens now come before states. */
     {"COMPLETING", SLURM_STATE_COMPLETING},
     {"STAGE_OUT", SLURM_STATE_COMPLETING},
     {"CONFIGURING", SLURM_STATE_WAITING},
@@ -68,7 +68,7 @@ enum slurm_state slurm_record_state(const struct value *object, const char *key,
         *word = text_of(state_names[i].word);
         return state_names[i].state;
     }
-    return SLURM_STATE_STRANGE;
+    return SLURM_STATE_UNKNOWN;
 }
 
 /* ---- a record ---- */
@@ -136,13 +136,13 @@ bool slurm_record_read(struct slurm_record *record, const struct value *job, con
     record->ended = slurm_value_time(job, "end_time");
     record->restarts = (int)slurm_value_whole(job, "restart_cnt", INT_MAX, 0);
     record->nodes = value_get_text(job, "nodes");
-    /* What was ended before it was let go was given back (numbers.h), or refused. */
+    /* A job that was cancelled before its release was refused, or had a reused number (numbers.h). */
     return record->number > 0 && (record->released || record->state != SLURM_STATE_CANCELLED);
 }
 
 /* ---- the list ---- */
 
-/* Where the value that starts at `at` ends; 0 when the text ends before. */
+/* The end of the string that starts at `at`; 0 when the text ends before. */
 static size_t skip_string(struct text text, size_t at)
 {
     for (at++; at < text.length; at++) {
@@ -154,6 +154,7 @@ static size_t skip_string(struct text text, size_t at)
     return 0;
 }
 
+/* The end of the object or list that starts at `at`; 0 when the text ends before. */
 static size_t skip_brackets(struct text text, size_t at)
 {
     size_t depth = 0;
@@ -280,7 +281,7 @@ static int compare_records(const void *a, const void *b)
     return order ? order : (first->number > second->number) - (first->number < second->number);
 }
 
-/* What is around the list: it must be a whole document, without errors. */
+/* Check what is around the list: it must be a whole document, without errors. */
 static int check_rest(struct gathering *gathering, struct text answer, size_t from, size_t to)
 {
     struct buffer rest = {0};

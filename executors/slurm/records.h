@@ -3,8 +3,8 @@
  * The list contains all jobs of the cluster, about three kilobytes each: those of others are
  * skipped without being parsed. dlspool's jobs are recognized by their comment,
  *
- *   dlspool:<spool>:<id>:<attempt>:<identity>             handed in, and held
- *   dlspool:<spool>:<id>:<attempt>:<identity>:released    ... and let go
+ *   dlspool:<spool>:<id>:<attempt>:<identity>             submitted, and held
+ *   dlspool:<spool>:<id>:<attempt>:<identity>:released    released
  *
  * and its name, <id>-a<attempt>, which dlspool's updates never change, says which job it is.  An
  * update is sent to a number, and by then the number may belong to another job, because Slurm
@@ -29,7 +29,7 @@
 #define SLURM_NUMBER_MOST INT64_C(4294967293)
 
 enum slurm_state {
-    SLURM_STATE_STRANGE, /* an unknown word */
+    SLURM_STATE_UNKNOWN, /* an unknown word */
     SLURM_STATE_WAITING,
     SLURM_STATE_RUNNING,
     SLURM_STATE_COMPLETING, /* it has ended, but its nodes are not free yet */

@@ -1,15 +1,15 @@
-/* executors/slurm/submit.c - handing jobs in
+/* executors/slurm/submit.c - submitting jobs
  *
  * A batch goes through the steps together, so that many requests are under way at once:
  *
  *   prepare   read the manifest, make the directory, write the body; one sync for the batch
- *   look      one list, when some were handed in before with unknown outcome: what is there is
- *             adopted
- *   hand in   held
+ *   look      one list, when some were submitted before with an unknown outcome: jobs that Slurm
+ *             has are adopted
+ *   submit    held
  *   look      again, for those whose answer was lost
  *   release   in one update
- *   clean up  what was refused, and yet got a number; and what got a number that was another's
- *             before (numbers.h), which is then handed in again
+ *   clean up  jobs that were refused, and yet got a number; and jobs that got a number that another
+ *             one had before (numbers.h), which are then submitted again
  *
  * A job that is at Slurm under its token is accepted, released or not: poll() releases what is not.
  */
@@ -25,9 +25,9 @@
 
 enum { AT_A_TIME = 256 }; /* jobs whose bodies are in memory at once */
 
-enum step { STEP_HAND_IN, STEP_FIND, STEP_RELEASE, STEP_GIVE_BACK, STEP_CLEAN_UP, STEP_ENDED };
+enum step { STEP_SUBMIT, STEP_FIND, STEP_RELEASE, STEP_DROP_NUMBER, STEP_CLEAN_UP, STEP_ENDED };
 
-struct handing {
+struct submitting {
     struct submission *submission;
     enum step step;
     char name[SLURM_NAME_SIZE], token[SLURM_TOKEN_SIZE];
@@ -43,12 +43,13 @@ struct round {
     struct arena *arena;
     const struct slurm_version *version;
     int64_t mark; /* numbers up to this were given before */
-    struct handing *jobs;
+    struct submitting *jobs;
     size_t count;
     struct slurm_call **calls;
 };
 
-static void end_handing(struct handing *job, enum submit_outcome outcome, const struct error *error)
+static void end_submitting(struct submitting *job, enum submit_outcome outcome,
+                           const struct error *error)
 {
     job->step = STEP_ENDED;
     job->submission->outcome = outcome;
@@ -60,16 +61,16 @@ static void end_handing(struct handing *job, enum submit_outcome outcome, const 
 
 /* ---- prepare ---- */
 
-/* What was handed in before, perhaps, and cannot be looked for. */
-static void refuse_repeated(struct handing *job)
+/* Refuse a job that may have been submitted before and cannot be looked for. */
+static void refuse_repeated(struct submitting *job)
 {
     job->submission->unsettled = job->submission->repeated;
-    end_handing(job, SUBMIT_REFUSED, &job->submission->error);
+    end_submitting(job, SUBMIT_REFUSED, &job->submission->error);
 }
 
 /* Slurm takes a job that is held and names a type of GPU that no node has, and lets it wait for ever:
- * it is not handed in. */
-static bool lacks_gpu_type(struct round *round, struct handing *job)
+ * such a job is not submitted. */
+static bool lacks_gpu_type(struct round *round, struct submitting *job)
 {
     struct error_quote_buffer buffers[2];
     bool lacks = false;
@@ -89,7 +90,7 @@ static bool lacks_gpu_type(struct round *round, struct handing *job)
 
 /* Read the manifest, make the job's directory and the body of the request, and decide the first
  * step: a repeated submission is looked for before it is made again. */
-static void prepare_job(struct round *round, struct handing *job)
+static void prepare_job(struct round *round, struct submitting *job)
 {
     struct submission *submission = job->submission;
     struct error *error = &submission->error;
@@ -101,9 +102,9 @@ static void prepare_job(struct round *round, struct handing *job)
         refuse_repeated(job);
         return;
     }
-    /* (One that may be at Slurm already is looked for.) */
+    /* A job that may be at Slurm already is looked for instead. */
     if (!submission->repeated && lacks_gpu_type(round, job)) {
-        end_handing(job, SUBMIT_NEVER_FITS, error);
+        end_submitting(job, SUBMIT_NEVER_FITS, error);
         return;
     }
     int trouble = slurm_user_of(round->slurm, round->arena, submission, &job->facts, error);
@@ -113,7 +114,7 @@ static void prepare_job(struct round *round, struct handing *job)
     if (!trouble)
         trouble = slurm_directory_make(round->slurm->directory, job->name, &job->facts, error);
     if (trouble > 0)
-        end_handing(job, SUBMIT_UNAVAILABLE, error);
+        end_submitting(job, SUBMIT_UNAVAILABLE, error);
     else if (trouble)
         refuse_repeated(job);
     if (trouble)
@@ -128,10 +129,10 @@ static void prepare_job(struct round *round, struct handing *job)
     if (slurm_request_submit(&job->body, round->version, job->manifest, &what, error))
         refuse_repeated(job);
     else
-        job->step = submission->repeated ? STEP_FIND : STEP_HAND_IN;
+        job->step = submission->repeated ? STEP_FIND : STEP_SUBMIT;
 }
 
-/* What is handed in is durable before it is. */
+/* Everything is durable before it is submitted. */
 static void make_durable(struct round *round)
 {
     struct error error;
@@ -140,22 +141,21 @@ static void make_durable(struct round *round)
     error_errno(&error, "slurm.directory could not be made durable");
     for (size_t i = 0; i < round->count; i++)
         if (round->jobs[i].step != STEP_ENDED)
-            end_handing(&round->jobs[i], SUBMIT_UNAVAILABLE, &error);
+            end_submitting(&round->jobs[i], SUBMIT_UNAVAILABLE, &error);
 }
 
 /* ---- look ---- */
 
-/* Whatever becomes of its release, the job is at Slurm: when it was not let go, poll() takes care of it.
- */
-static void accept_job(struct handing *job)
+/* The job is at Slurm, whatever becomes of its release: poll() releases what is still held. */
+static void accept_job(struct submitting *job)
 {
     snprintf(job->submission->note, sizeof(job->submission->note), "Slurm's job %lld",
              (long long)job->number);
-    end_handing(job, SUBMIT_ACCEPTED, NULL);
+    end_submitting(job, SUBMIT_ACCEPTED, NULL);
 }
 
-/* One that ran, or began to, is not handed in again: poll() tells what became of it. */
-static bool has_begun(const struct round *round, const struct handing *job)
+/* A job that has begun is not submitted again: poll() reports what became of it. */
+static bool has_begun(const struct round *round, const struct submitting *job)
 {
     struct stat status;
     int directory = slurm_directory_job(round->slurm->directory, job->name, NULL);
@@ -170,7 +170,7 @@ static bool has_begun(const struct round *round, const struct handing *job)
 /* Look for the submission among Slurm's jobs.  One that was released or is over is accepted; one
  * that is held is released; where none is found, a repeated submission is made again unless its
  * script has begun. */
-static void find_records(struct round *round, struct handing *job)
+static void find_records(struct round *round, struct submitting *job)
 {
     const struct slurm_records found = slurm_table_find(
         round->slurm, job->facts.user.data, job->submission->id, job->submission->attempt);
@@ -180,7 +180,7 @@ static void find_records(struct round *round, struct handing *job)
         if (!slurm_record_is_of(record, job->facts.user, job->facts.uid))
             continue;
         if (record->released || slurm_record_is_over(record->state)) {
-            end_handing(job, SUBMIT_ACCEPTED, NULL);
+            end_submitting(job, SUBMIT_ACCEPTED, NULL);
             return;
         }
         if (!job->number || record->number < job->number)
@@ -190,30 +190,30 @@ static void find_records(struct round *round, struct handing *job)
     if (job->step == STEP_RELEASE)
         return;
     if (again && has_begun(round, job))
-        end_handing(job, SUBMIT_ACCEPTED, NULL);
+        end_submitting(job, SUBMIT_ACCEPTED, NULL);
     else if (again)
-        job->step = STEP_HAND_IN;
+        job->step = STEP_SUBMIT;
     else
-        end_handing(job, SUBMIT_UNKNOWN, &job->call.error);
+        end_submitting(job, SUBMIT_UNKNOWN, &job->call.error);
 }
 
-/* Those to look for, by one list; with tokens of their own, by one for each user. */
+/* Look for all jobs at STEP_FIND: by one list or, with a token for each user, by one list a user. */
 static void find_all(struct round *round)
 {
     struct error error;
     for (size_t i = 0; i < round->count; i++) {
-        struct handing *first = &round->jobs[i];
+        struct submitting *first = &round->jobs[i];
         if (first->step != STEP_FIND)
             continue;
         bool differ = slurm_api_differs_by_user(round->slurm->connection);
         int result = slurm_table_refresh(round->slurm, first->facts.user.data, &error);
         for (size_t j = i; j < round->count; j++) {
-            struct handing *job = &round->jobs[j];
+            struct submitting *job = &round->jobs[j];
             if (job->step != STEP_FIND ||
                 (differ && !text_equal(job->facts.user, first->facts.user)))
                 continue;
             if (result)
-                end_handing(job, SUBMIT_UNKNOWN, &error);
+                end_submitting(job, SUBMIT_UNKNOWN, &error);
             else
                 find_records(round, job);
         }
@@ -224,12 +224,12 @@ static void find_all(struct round *round)
 
 /* Run a request for each job that is at the step. */
 static void run_step(struct round *round, enum step step,
-                     void (*prepare_call)(struct round *, struct handing *),
-                     void (*judge_call)(struct round *, struct handing *))
+                     void (*prepare_call)(struct round *, struct submitting *),
+                     void (*judge_call)(struct round *, struct submitting *))
 {
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++) {
-        struct handing *job = &round->jobs[i];
+        struct submitting *job = &round->jobs[i];
         if (job->step != step)
             continue;
         job->call = (struct slurm_call){.method = "POST", .user = job->facts.user.data};
@@ -240,7 +240,7 @@ static void run_step(struct round *round, enum step step,
         return;
     slurm_api_run(round->slurm->connection, round->arena, round->calls, count);
     for (size_t i = 0; i < round->count; i++) {
-        struct handing *job = &round->jobs[i];
+        struct submitting *job = &round->jobs[i];
         if (job->step != step)
             continue;
         judge_call(round, job);
@@ -248,7 +248,7 @@ static void run_step(struct round *round, enum step step,
     }
 }
 
-static void prepare_hand_in(struct round *round, struct handing *job)
+static void prepare_submit(struct round *round, struct submitting *job)
 {
     job->call.path = slurm_path(round->arena, round->version, "job/submit");
     job->call.body = buffer_text(&job->body);
@@ -256,7 +256,7 @@ static void prepare_hand_in(struct round *round, struct handing *job)
 
 /* Decide the next step by the answer to the submission: release what was accepted, look for what
  * has no answer, or end it. */
-static void judge_hand_in(struct round *round, struct handing *job)
+static void judge_submit(struct round *round, struct submitting *job)
 {
     struct slurm_call *call = &job->call;
     struct submission *submission = job->submission;
@@ -264,7 +264,7 @@ static void judge_hand_in(struct round *round, struct handing *job)
     bool held = call->code == SLURM_CODE_JOB_HELD;
     if (job->number && (call->outcome == SLURM_DONE || held)) {
         bool fresh = slurm_numbers_take(round->slurm, round->mark, job->number);
-        job->step = fresh ? STEP_RELEASE : STEP_GIVE_BACK;
+        job->step = fresh ? STEP_RELEASE : STEP_DROP_NUMBER;
         return;
     }
     if (call->outcome == SLURM_UNKNOWN || (call->outcome == SLURM_DONE && !job->number)) {
@@ -277,7 +277,7 @@ static void judge_hand_in(struct round *round, struct handing *job)
     if (call->outcome == SLURM_UNAVAILABLE) {
         /* One user's missing token does not stop the others. */
         bool alone = call->no_token && slurm_api_differs_by_user(round->slurm->connection);
-        end_handing(job, alone ? SUBMIT_NO_ROOM : SUBMIT_UNAVAILABLE, &call->error);
+        end_submitting(job, alone ? SUBMIT_NO_ROOM : SUBMIT_UNAVAILABLE, &call->error);
         return;
     }
     const char *hint;
@@ -290,10 +290,10 @@ static void judge_hand_in(struct round *round, struct handing *job)
     if (job->number)
         job->step = STEP_CLEAN_UP;
     else
-        end_handing(job, submission->outcome, &submission->error);
+        end_submitting(job, submission->outcome, &submission->error);
 }
 
-static void prepare_release(struct round *round, struct handing *job)
+static void prepare_release(struct round *round, struct submitting *job)
 {
     job->call.path = slurm_path(round->arena, round->version, "job/%lld", (long long)job->number);
     buffer_clear(&job->body);
@@ -302,62 +302,62 @@ static void prepare_release(struct round *round, struct handing *job)
 }
 
 /* Slurm 22.05 reports an error without a code on every successful release of an array; ignore it. */
-static void judge_release(struct round *round, struct handing *job)
+static void judge_release(struct round *round, struct submitting *job)
 {
     (void)round;
     buffer_free(&job->body);
     accept_job(job);
 }
 
-static void prepare_cancel(struct round *round, struct handing *job)
+static void prepare_cancel(struct round *round, struct submitting *job)
 {
     const struct slurm_record record = {.number = job->number, .array_index = -1};
     slurm_call_cancel(&job->call, round->arena, round->version, &record);
 }
 
-static void judge_give_back(struct round *round, struct handing *job)
+static void judge_drop_number(struct round *round, struct submitting *job)
 {
     (void)round;
     if (job->call.outcome == SLURM_DONE || job->call.outcome == SLURM_REFUSED)
-        job->step = STEP_HAND_IN;
+        job->step = STEP_SUBMIT;
     else
-        end_handing(job, SUBMIT_UNKNOWN, &job->call.error);
+        end_submitting(job, SUBMIT_UNKNOWN, &job->call.error);
 }
 
-/* Submit what must be submitted, until each has a number that was nobody's; or until that has
- * taken too long: then it is left to poll() to let go. */
-static void hand_in_all(struct round *round)
+/* Submit all jobs at STEP_SUBMIT, until each has a number that no other job had before.  After
+ * SLURM_DROPPED_NUMBERS_MOST rounds a job keeps its number, and poll() releases it. */
+static void submit_all(struct round *round)
 {
     for (int i = 0;; i++) {
         bool again = false;
         round->mark = slurm_numbers_mark(round->slurm);
-        run_step(round, STEP_HAND_IN, prepare_hand_in, judge_hand_in);
+        run_step(round, STEP_SUBMIT, prepare_submit, judge_submit);
         slurm_numbers_keep(round->slurm);
         for (size_t j = 0; j < round->count; j++) {
-            if (round->jobs[j].step == STEP_GIVE_BACK && i == SLURM_GIVEN_BACK_MOST)
+            if (round->jobs[j].step == STEP_DROP_NUMBER && i == SLURM_DROPPED_NUMBERS_MOST)
                 accept_job(&round->jobs[j]);
-            again = again || round->jobs[j].step == STEP_GIVE_BACK;
+            again = again || round->jobs[j].step == STEP_DROP_NUMBER;
         }
         if (!again)
             return;
-        run_step(round, STEP_GIVE_BACK, prepare_cancel, judge_give_back);
+        run_step(round, STEP_DROP_NUMBER, prepare_cancel, judge_drop_number);
     }
 }
 
-static void judge_clean_up(struct round *round, struct handing *job)
+static void judge_clean_up(struct round *round, struct submitting *job)
 {
     struct slurm_call *call = &job->call;
     struct submission *submission = job->submission;
     struct error error;
     (void)round;
     if (call->outcome == SLURM_DONE || call->outcome == SLURM_REFUSED) {
-        end_handing(job, submission->outcome, &submission->error);
+        end_submitting(job, submission->outcome, &submission->error);
         return;
     }
     error_set(&error,
               "%.900s; Slurm has it nevertheless as job %lld, which could not be ended: %.900s",
               submission->error.text, (long long)job->number, call->error.text);
-    end_handing(job, SUBMIT_UNKNOWN, &error);
+    end_submitting(job, SUBMIT_UNKNOWN, &error);
 }
 
 static void submit_some(struct slurm *slurm, const struct slurm_version *version,
@@ -372,7 +372,7 @@ static void submit_some(struct slurm *slurm, const struct slurm_version *version
     }
     make_durable(&round);
     find_all(&round);
-    hand_in_all(&round);
+    submit_all(&round);
     find_all(&round);
     run_step(&round, STEP_RELEASE, prepare_release, judge_release);
     run_step(&round, STEP_CLEAN_UP, prepare_cancel, judge_clean_up);
@@ -396,5 +396,5 @@ void slurm_submit(struct executor *executor, struct submission **batch, size_t c
         batch[i]->error = error;
     for (size_t i = 0; i < count && version; i += AT_A_TIME)
         submit_some(slurm, version, batch + i, count - i < AT_A_TIME ? count - i : AT_A_TIME);
-    malloc_trim(0); /* bodies take much for a moment, which malloc() would keep */
+    malloc_trim(0); /* return the memory of the bodies to the system */
 }

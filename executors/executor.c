@@ -1,11 +1,51 @@
 /* executors/executor.c - what every executor has in common */
 #include "executors/executor.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 
 bool executor_task_is_killed(const struct job_poll *poll, int index)
 {
     return index >= 0 && (size_t)index < poll->killed_count && poll->killed[index];
+}
+
+void executor_clear_poll(struct job_poll *poll)
+{
+    *poll = (struct job_poll){.id = poll->id,
+                              .attempt = poll->attempt,
+                              .ending = poll->ending,
+                              .killed = poll->killed,
+                              .killed_count = poll->killed_count};
+}
+
+struct gpu_capacity *executor_gpu_type(struct capacity *capacity, struct text type)
+{
+    char name[GPU_TYPE_SIZE];
+    snprintf(name, sizeof(name), "%.*s",
+             (int)(type.length < sizeof(name) ? type.length : sizeof(name) - 1), type.data);
+    for (size_t i = 0; i < capacity->gpu_type_count; i++)
+        if (strcmp(capacity->gpu_types[i].type, name) == 0)
+            return &capacity->gpu_types[i];
+    if (capacity->gpu_type_count == MOST_GPU_TYPES)
+        return NULL;
+    struct gpu_capacity *added = &capacity->gpu_types[capacity->gpu_type_count++];
+    memcpy(added->type, name, sizeof(name));
+    return added;
+}
+
+void executor_clamp_capacity(struct capacity *capacity)
+{
+    if (capacity->cpus_free < 0)
+        capacity->cpus_free = 0;
+    if (capacity->memory_free < 0)
+        capacity->memory_free = 0;
+    if (capacity->gpus_free < 0)
+        capacity->gpus_free = 0;
+    for (size_t i = 0; i < capacity->gpu_type_count; i++)
+        if (capacity->gpu_types[i].free < 0)
+            capacity->gpu_types[i].free = 0;
 }
 
 bool executor_call_names_task(const struct job_call *call, int index)

@@ -252,6 +252,13 @@ struct executor {
 
 /* Does poll->killed have the task of that index? */
 bool executor_task_is_killed(const struct job_poll *poll, int index);
+/* Clear what poll() fills in. */
+void executor_clear_poll(struct job_poll *poll);
+/* The entry of the capacity for that type of GPU, which is added when it is new; a longer name is cut.
+ * NULL when there are MOST_GPU_TYPES others. */
+struct gpu_capacity *executor_gpu_type(struct capacity *capacity, struct text type);
+/* Raise what is free to 0 where it is negative, since more is taken than there is. */
+void executor_clamp_capacity(struct capacity *capacity);
 /* Is the task of that index among call->tasks, or are all meant? */
 bool executor_call_names_task(const struct job_call *call, int index);
 

@@ -64,20 +64,6 @@ struct count {
     double cpus, memory; /* used by pods on these nodes: CPUs, bytes */
 };
 
-static struct gpu_capacity *gpu_type(struct capacity *capacity, struct text type)
-{
-    char name[sizeof(capacity->gpu_types[0].type)];
-    snprintf(name, sizeof(name), "%.*s", (int)(type.length < 63 ? type.length : 63), type.data);
-    for (size_t i = 0; i < capacity->gpu_type_count; i++)
-        if (strcmp(capacity->gpu_types[i].type, name) == 0)
-            return &capacity->gpu_types[i];
-    if (capacity->gpu_type_count == MOST_GPU_TYPES)
-        return NULL;
-    struct gpu_capacity *found = &capacity->gpu_types[capacity->gpu_type_count++];
-    memcpy(found->type, name, sizeof(name));
-    return found;
-}
-
 /* The name of the type of a node's device. */
 static struct text type_name(const struct value *node, struct text resource)
 {
@@ -143,7 +129,7 @@ static void count_node(struct count *count, const struct value *node)
             continue;
         capacity->gpus += devices;
         capacity->gpus_free += devices;
-        struct gpu_capacity *type = gpu_type(capacity, type_name(node, resource));
+        struct gpu_capacity *type = executor_gpu_type(capacity, type_name(node, resource));
         if (type) {
             type->count += devices;
             type->free += devices;
@@ -197,7 +183,7 @@ static void count_pod(struct count *count, const struct value *pod)
             continue;
         int devices = (int)fmin(pod_request(spec, resource), 1e6);
         capacity->gpus_free -= devices;
-        struct gpu_capacity *type = gpu_type(capacity, type_name(node->value, resource));
+        struct gpu_capacity *type = executor_gpu_type(capacity, type_name(node->value, resource));
         if (type)
             type->free -= devices;
     }
@@ -290,7 +276,7 @@ static void take_quota_gpus(struct capacity *capacity, const struct value *statu
             continue;
         double devices = fmin(quantity_of(hard, name), 1e6);
         double left = fmax(devices - quantity_of(used, name), 0);
-        struct gpu_capacity *type = gpu_type(capacity, resource);
+        struct gpu_capacity *type = executor_gpu_type(capacity, resource);
         if (!type || type->count)
             continue;
         type->count = (int)devices;
@@ -341,19 +327,6 @@ static int count_quota(struct count *count, const struct error *refusal, struct 
 
 /* ---- the whole ---- */
 
-static void not_below_zero(struct capacity *capacity)
-{
-    if (capacity->cpus_free < 0)
-        capacity->cpus_free = 0;
-    if (capacity->memory_free < 0)
-        capacity->memory_free = 0;
-    if (capacity->gpus_free < 0)
-        capacity->gpus_free = 0;
-    for (size_t i = 0; i < capacity->gpu_type_count; i++)
-        if (capacity->gpu_types[i].free < 0)
-            capacity->gpu_types[i].free = 0;
-}
-
 /* Set the capacity by nodes and pods, or by as much as the user may list. */
 static int count_cluster(struct count *count, struct error *error)
 {
@@ -383,7 +356,7 @@ static int count_cluster(struct count *count, struct error *error)
     memcpy(capacity->note, note, sizeof(note));
     capacity->cpus_free = capacity->cpus - llround(1000 * count->cpus);
     capacity->memory_free = capacity->memory - (int64_t)count->memory;
-    not_below_zero(capacity);
+    executor_clamp_capacity(capacity);
     return 0;
 }
 

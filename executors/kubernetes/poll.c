@@ -12,14 +12,6 @@
 
 #include "executors/kubernetes/follow.h"
 
-static void clear_poll(struct job_poll *poll)
-{
-    *poll = (struct job_poll){.id = poll->id,
-                              .attempt = poll->attempt,
-                              .killed = poll->killed,
-                              .killed_count = poll->killed_count};
-}
-
 /* A batch that is being answered. */
 struct question {
     struct kubernetes *kubernetes;
@@ -33,7 +25,7 @@ struct question {
 
 static void answer_from_cache(struct question *question, size_t at)
 {
-    clear_poll(question->jobs[at]);
+    executor_clear_poll(question->jobs[at]);
     question->known[at] = kubernetes_cache_poll(kubernetes_follow_cache(question->kubernetes),
                                                 question->arena, question->jobs[at]);
 }
@@ -77,7 +69,7 @@ static void ask_for_doubtful(struct question *question)
         if (question->lookups[i].answered)
             answer_from_cache(question, i);
         else
-            clear_poll(question->jobs[i]); /* PHASE_UNKNOWN */
+            executor_clear_poll(question->jobs[i]); /* PHASE_UNKNOWN */
     }
 }
 
@@ -99,7 +91,7 @@ int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_p
 {
     struct kubernetes *kubernetes = kubernetes_of(executor);
     for (size_t i = 0; i < count; i++)
-        clear_poll(jobs[i]);
+        executor_clear_poll(jobs[i]);
     if (kubernetes_follow(kubernetes, error))
         return -1;
     struct question question = {

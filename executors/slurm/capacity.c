@@ -45,19 +45,6 @@ static bool takes_jobs(const struct value *node)
     return state.length > 0;
 }
 
-static struct gpu_capacity *find_type(struct capacity *capacity, struct text type)
-{
-    for (size_t i = 0; i < capacity->gpu_type_count; i++)
-        if (text_is(type, capacity->gpu_types[i].type))
-            return &capacity->gpu_types[i];
-    if (capacity->gpu_type_count == MOST_GPU_TYPES ||
-        type.length >= sizeof(capacity->gpu_types[0].type))
-        return NULL;
-    struct gpu_capacity *gpu = &capacity->gpu_types[capacity->gpu_type_count++];
-    snprintf(gpu->type, sizeof(gpu->type), "%.*s", (int)type.length, type.data);
-    return gpu;
-}
-
 static bool is_number(struct text text)
 {
     for (size_t i = 0; i < text.length; i++)
@@ -90,7 +77,7 @@ static void take_gres(struct capacity *capacity, struct text entry, bool used)
     else
         capacity->gpus += count, capacity->gpus_free += count;
     struct gpu_capacity *gpu =
-        type.length && !text_is(type, "(null)") ? find_type(capacity, type) : NULL;
+        type.length && !text_is(type, "(null)") ? executor_gpu_type(capacity, type) : NULL;
     if (!gpu)
         return;
     gpu->free += used ? -count : count;
@@ -144,11 +131,7 @@ static void read_nodes(struct slurm *slurm, const struct value *answer)
         take_node(capacity, nodes->list.items[i]);
         take_list(&slurm->everywhere, value_get_text(nodes->list.items[i], "gres"), false);
     }
-    if (capacity->gpus_free < 0)
-        capacity->gpus_free = 0;
-    for (size_t i = 0; i < capacity->gpu_type_count; i++)
-        if (capacity->gpu_types[i].free < 0)
-            capacity->gpu_types[i].free = 0;
+    executor_clamp_capacity(capacity);
 }
 
 int slurm_capacity(struct executor *executor, struct capacity *capacity, struct error *error)

@@ -312,15 +312,6 @@ static void ask_accounting(struct polling *polling)
 
 /* ---- all ---- */
 
-static void clear_poll(struct job_poll *poll)
-{
-    *poll = (struct job_poll){.id = poll->id,
-                              .attempt = poll->attempt,
-                              .ending = poll->ending,
-                              .killed = poll->killed,
-                              .killed_count = poll->killed_count};
-}
-
 static void assess_job(struct polling *polling, struct asked *asked)
 {
     struct slurm *slurm = polling->slurm;
@@ -339,7 +330,7 @@ static void assess_job(struct polling *polling, struct asked *asked)
     slurm_assess(slurm, polling->arena, asked->job, &asked->records, asked->poll, &asked->need);
     if (asked->need.decide && slurm_job_decide(slurm, asked->job, asked->poll, &error)) {
         log_warn("%s: its outcome cannot be written down: %s", asked->poll->id, error.text);
-        clear_poll(asked->poll);
+        executor_clear_poll(asked->poll);
     }
 }
 
@@ -431,7 +422,7 @@ static void open_jobs(struct polling *polling, struct job_poll **jobs, size_t co
 {
     struct error error;
     for (size_t i = 0; i < count; i++) {
-        clear_poll(jobs[i]);
+        executor_clear_poll(jobs[i]);
         struct slurm_job *job =
             slurm_jobs_find(polling->slurm, jobs[i]->id, jobs[i]->attempt, &error);
         if (!job) {

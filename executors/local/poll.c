@@ -299,15 +299,6 @@ static void take_phase(const struct group *group, struct job_poll *poll)
         poll->ended = poll->started;
 }
 
-static void clear_poll(struct job_poll *poll)
-{
-    *poll = (struct job_poll){.id = poll->id,
-                              .attempt = poll->attempt,
-                              .ending = poll->ending,
-                              .killed = poll->killed,
-                              .killed_count = poll->killed_count};
-}
-
 static void assess_group(struct arena *arena, struct group *group, const struct job_poll *poll)
 {
     count_states(group);
@@ -357,7 +348,7 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
 {
     struct exit_reason exit_reason = {.local = (struct local *)(void *)executor};
     for (size_t i = 0; i < count; i++)
-        clear_poll(jobs[i]);
+        executor_clear_poll(jobs[i]);
     struct arena *scratch = arena_new();
     struct podman_container *containers;
     size_t container_count;

@@ -1,7 +1,9 @@
 /* executors/local/access.c - may this user have these paths?
  *
- * The child writes fields that end in NUL: 'g' and the groups, then for each path '+' and what it
- * resolves to, or '-' and a sentence and perhaps '!' and what can be done, and '.' at the end.
+ * The child sends messages, the first byte of which says what each is: 'g' and the groups; 'h' and the home
+ * directory as it is written, 'H' and what it resolves to, with its descriptor; then for each path '+' and
+ * what it resolves to, with its descriptor, or '-' and a sentence and perhaps '!' and what can be done;
+ * and '.' at the end.
  */
 #include "executors/local/access.h"
 
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,13 +26,16 @@
 #include "base/heartbeat.h"
 #include "executors/home_path.h"
 #include "executors/local/look.h"
+#include "executors/local/mountable.h"
 #include "executors/local/process.h"
 
 enum {
     AT_A_TIME = 32, /* children */
     GROUPS_MAX = 1024,
-    ANSWER_MAX = 32 << 20, /* bytes; thousands of long paths */
-    LEFT_MAX = 64          /* children that do not die, because a file server holds them */
+    ANSWER_MAX = 32 << 20,  /* bytes; thousands of long paths */
+    MESSAGE_MAX = 64 << 10, /* bytes; a thousand groups */
+    PATH_SIZE = 4096 + 64,
+    LEFT_MAX = 64 /* children that do not die, because a file server holds them */
 };
 
 /* ---- in the child ---- */
@@ -39,19 +45,37 @@ struct user {
     char name[64]; /* for sentences */
 };
 
+/* Room for one descriptor. */
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* Send a message, with a descriptor unless it is -1.  The kernel bounds how many descriptors of a user are under
+ * way (ETOOMANYREFS): then until some have arrived. */
+static void send_message(int pipe, char kind, const char *text, int descriptor)
+{
+    struct iovec parts[] = {{&kind, 1}, {(void *)(uintptr_t)text, strlen(text)}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = ARRAY_COUNT(parts)};
+    union control control = {0};
+    if (descriptor >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof(control);
+        control.header = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(descriptor));
+    }
+    while (sendmsg(pipe, &message, 0) < 0) {
+        if (errno == ETOOMANYREFS)
+            process_pause(1);
+        else if (errno != EINTR)
+            _exit(1);
+    }
+}
+
 static void write_field(int pipe, char kind, const char *text)
 {
-    struct buffer field = {0};
-    buffer_add_byte(&field, kind);
-    buffer_add_string(&field, text);
-    size_t done = 0, length = field.length + 1;
-    while (done < length) {
-        ssize_t count = write(pipe, field.data + done, length - done);
-        if (count < 0 && errno != EINTR)
-            _exit(1);
-        done += count > 0 ? (size_t)count : 0;
-    }
-    buffer_free(&field);
+    send_message(pipe, kind, text, -1);
 }
 
 /* Become the user with all their groups, and say them.  -1 with errno set when that fails. */
@@ -91,12 +115,12 @@ static char *copy_of(struct text text)
 
 static void look_at_path(int pipe, const struct access_path *path, const struct user *user)
 {
-    struct look look = {.uid = user->uid};
+    struct look look = {.uid = user->uid, .descriptor = -1};
     char *name = copy_of(path->path), *entry = path->entry.length ? copy_of(path->entry) : NULL;
     memcpy(look.user, user->name, sizeof(look.user));
     const struct look_wanted wanted = {name, path->write, entry, path->executable};
     if (look_at(&look, &wanted)) {
-        write_field(pipe, '+', look.resolved.data);
+        send_message(pipe, '+', look.resolved.data, look.descriptor);
     } else {
         write_field(pipe, '-', look.sentence.data);
         if (look.remedy.length)
@@ -116,14 +140,16 @@ static void look_for_home(int pipe, uid_t uid)
     struct stat status;
     if (!entry || !entry->pw_dir || !home_path_fits(entry->pw_dir))
         return;
-    char *resolved = realpath(entry->pw_dir, NULL);
-    if (resolved && home_path_fits(resolved) && !stat(resolved, &status) &&
-        S_ISDIR(status.st_mode) && status.st_uid == uid &&
-        faccessat(AT_FDCWD, resolved, ALL, AT_EACCESS) == 0) {
+    char resolved[PATH_SIZE];
+    int home = look_open(entry->pw_dir);
+    if (home >= 0 && !fstat(home, &status) && S_ISDIR(status.st_mode) && status.st_uid == uid &&
+        look_may(home, ALL) && !mountable_kernel_name(home) &&
+        !mountable_path(home, resolved, sizeof(resolved)) && home_path_fits(resolved)) {
         write_field(pipe, 'h', entry->pw_dir);
-        write_field(pipe, 'H', resolved);
+        send_message(pipe, 'H', resolved, home);
     }
-    free(resolved);
+    if (home >= 0)
+        close(home);
 }
 
 static _Noreturn void check_access(const struct access_check *check, int pipe)
@@ -150,8 +176,12 @@ static _Noreturn void check_access(const struct access_check *check, int pipe)
 struct child {
     struct access_check *check;
     pid_t process;
-    int pipe; /* -1: heard to the end */
-    struct buffer answer;
+    int pipe;     /* -1: heard to the end */
+    size_t heard; /* bytes */
+    size_t path;  /* of how many paths it has spoken */
+    bool whole;   /* it has said that this is all */
+    bool denied;  /* a path; `first`: by the last message, and none before */
+    bool first, unsure;
 };
 
 /* Children that were killed and are not dead yet: waited for by later calls. */
@@ -187,7 +217,7 @@ static void start_child(struct child *child, struct access_check *check)
     *child = (struct child){.check = check, .pipe = -1};
     check->outcome = ACCESS_UNKNOWN;
     check->groups = check->remedy = check->home = check->home_resolved = (struct text){"", 0};
-    if (pipe2(ends, O_CLOEXEC)) {
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
         error_errno(&check->error, "the paths of user %u could not be looked at", check->uid);
         return;
     }
@@ -203,8 +233,97 @@ static void start_child(struct child *child, struct access_check *check)
     close(ends[1]);
 }
 
+/* The outcome of taking what the user has opened; the worst one of all paths counts. */
+static void take_path(struct child *child, size_t number, int descriptor)
+{
+    struct access_check *check = child->check;
+    struct error error;
+    enum access_outcome outcome = ACCESS_GRANTED;
+    if (descriptor < 0) { /* none was free */
+        error_set(&error, "too many files are open");
+        outcome = ACCESS_UNKNOWN;
+    } else if (check->take) {
+        outcome = check->take(check->context, number, descriptor, &error);
+    }
+    if (outcome == ACCESS_GRANTED || child->denied)
+        return;
+    check->error = error;
+    child->unsure = true;
+    child->denied = outcome == ACCESS_DENIED;
+    if (child->denied)
+        check->remedy = TEXT("Name another path");
+}
+
+/* What the process that had the user's rights said. */
+static void take_message(struct arena *arena, struct child *child, struct text message,
+                         int descriptor)
+{
+    struct access_check *check = child->check;
+    struct text said = arena_text(arena, message.data + 1, message.length - 1);
+    switch (message.data[0]) {
+    case 'g':
+        check->groups = said;
+        break;
+    case 'h':
+        check->home = said;
+        break;
+    case 'H':
+        check->home_resolved = said;
+        take_path(child, check->count, descriptor);
+        break;
+    case '+':
+        if (child->path < check->count) {
+            check->paths[child->path].resolved = said;
+            take_path(child, child->path++, descriptor);
+        }
+        break;
+    case '-':
+        child->path++;
+        child->first = !child->denied;
+        if (child->first)
+            error_set(&check->error, "%s", said.data);
+        child->denied = true;
+        break;
+    case '!':
+        if (child->first)
+            check->remedy = said;
+        break;
+    case '.':
+        child->whole = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Hear one message; false: there are no more. */
+static bool hear_message(struct arena *arena, struct child *child)
+{
+    static char bytes[MESSAGE_MAX];
+    union control control = {0};
+    struct iovec part = {bytes, sizeof(bytes)};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    int descriptor = -1;
+    ssize_t length = recvmsg(child->pipe, &message, MSG_CMSG_CLOEXEC);
+    if (length <= 0)
+        return length < 0 && errno == EINTR;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len >= CMSG_LEN(sizeof(int)))
+        memcpy(&descriptor, CMSG_DATA(header), sizeof(descriptor));
+    child->heard += (size_t)length;
+    bool good = !(message.msg_flags & MSG_TRUNC) && child->heard < ANSWER_MAX;
+    if (good)
+        take_message(arena, child, (struct text){bytes, (size_t)length}, descriptor);
+    if (descriptor >= 0)
+        close(descriptor);
+    return good;
+}
+
 /* Hear what children say until all have ended or the time is up. */
-static void hear_children(struct child *children, size_t count, int64_t until)
+static void hear_children(struct arena *arena, struct child *children, size_t count, int64_t until)
 {
     struct pollfd files[AT_A_TIME];
     for (;;) {
@@ -220,55 +339,30 @@ static void hear_children(struct child *children, size_t count, int64_t until)
             return;
         for (size_t i = 0; i < count; i++) {
             struct child *child = &children[i];
-            if (child->pipe < 0 || !files[i].revents)
+            if (child->pipe < 0 || !files[i].revents || hear_message(arena, child))
                 continue;
-            enum { PIECE = 4096 };
-            ssize_t length = read(child->pipe, buffer_reserve(&child->answer, PIECE), PIECE);
-            if (length > 0 && child->answer.length < ANSWER_MAX) {
-                child->answer.length += (size_t)length;
-            } else if (length >= 0 || errno != EINTR) {
-                close(child->pipe);
-                child->pipe = -1;
-            }
+            close(child->pipe);
+            child->pipe = -1;
         }
     }
 }
 
-/* Read what the process that had the user's rights wrote: fields, the first byte of which says
- * what each is.  Access is granted only when all paths were reached and the answer is whole. */
-static void read_answer(struct arena *arena, struct child *child)
+/* Access is granted only when all paths were reached and the answer is whole. */
+static void end_child(struct child *child)
 {
     struct access_check *check = child->check;
-    struct text rest = buffer_text(&child->answer), field;
-    size_t path = 0;
-    bool whole = false, denied = false, first = false;
-    while (rest.length && text_next(&rest, '\0', &field)) {
-        if (field.length == 0)
-            continue;
-        struct text said = arena_text(arena, field.data + 1, field.length - 1);
-        if (field.data[0] == 'g')
-            check->groups = said;
-        else if (field.data[0] == 'h')
-            check->home = said;
-        else if (field.data[0] == 'H')
-            check->home_resolved = said;
-        else if (field.data[0] == '+' && path < check->count)
-            check->paths[path++].resolved = said;
-        else if (field.data[0] == '.')
-            whole = true;
-        else if (field.data[0] == '-') {
-            path++;
-            first = !denied;
-            if (first)
-                error_set(&check->error, "%s", said.data);
-            denied = true;
-        } else if (field.data[0] == '!' && first) {
-            check->remedy = said;
-        }
-    }
-    if (denied)
+    if (child->process <= 0)
+        return;
+    bool finished = child->pipe < 0;
+    if (!child->denied && !child->unsure)
+        error_set(&check->error, "the paths of user %u could not be looked at%s", check->uid,
+                  finished ? "" : " in time: a file server or the user directory is slow");
+    if (!finished)
+        close(child->pipe);
+    reap_child(child->process, finished);
+    if (child->denied)
         check->outcome = ACCESS_DENIED;
-    else if (whole && path == check->count)
+    else if (child->whole && child->path == check->count && !child->unsure)
         check->outcome = ACCESS_GRANTED;
 }
 
@@ -278,21 +372,9 @@ static void check_some(struct arena *arena, struct access_check *const *checks, 
     struct child children[AT_A_TIME];
     for (size_t i = 0; i < count; i++)
         start_child(&children[i], checks[i]);
-    hear_children(children, count, clock_elapsed() + timeout);
-    for (size_t i = 0; i < count; i++) {
-        struct child *child = &children[i];
-        if (child->process > 0) {
-            bool finished = child->pipe < 0;
-            error_set(&child->check->error, "the paths of user %u could not be looked at%s",
-                      child->check->uid,
-                      finished ? "" : " in time: a file server or the user directory is slow");
-            if (!finished)
-                close(child->pipe);
-            reap_child(child->process, finished);
-            read_answer(arena, child);
-        }
-        buffer_free(&child->answer);
-    }
+    hear_children(arena, children, count, clock_elapsed() + timeout);
+    for (size_t i = 0; i < count; i++)
+        end_child(&children[i]);
 }
 
 void access_check_all(struct arena *arena, struct access_check *const *checks, size_t count,

@@ -1,14 +1,13 @@
 /* executors/local/access.h - checks whether a user may access paths
  *
  * Users name paths that are mounted into their containers, and podman, which mounts them, may be
- * root.  So each path is first looked at by a child process that has become the user: a path that
+ * root.  So each path is first opened by a child process that has become the user: a path that
  * the user cannot reach, read or (for a writable mount) write is denied.  The child also looks up
  * the user's groups, because directory services, like file servers, may hang: it is killed when its
  * time is up.
  *
- * Known weakness: between this check and the mount, the user can replace a directory on the way by
- * a symbolic link.  What is mounted can still be read only with the user's own rights, but a
- * directory above it that denies them access would be bypassed.
+ * The child hands over the descriptor that it has opened and looked at.  Whoever mounts that, not the path,
+ * mounts what the user could open, whatever they put at the path meanwhile.
  */
 #ifndef EXECUTORS_LOCAL_ACCESS_H
 #define EXECUTORS_LOCAL_ACCESS_H
@@ -25,6 +24,12 @@ enum access_outcome {
     ACCESS_UNKNOWN /* no answer in time, or the check could not be made */
 };
 
+/* Takes what the user has opened, an O_PATH descriptor of a directory or file, which stays the caller's: of the
+ * path of that number, or of the home directory, whose number is the count of the paths.  Unless it is
+ * granted, with a sentence. */
+typedef enum access_outcome access_take(void *context, size_t number, int descriptor,
+                                        struct error *error);
+
 struct access_path {
     struct text path; /* absolute */
     bool write;
@@ -39,7 +44,9 @@ struct access_check {
     gid_t gid;
     struct access_path *paths;
     size_t count;
-    bool wants_home; /* also look for a home directory that belongs to the user */
+    bool wants_home;   /* also look for a home directory that belongs to the user */
+    access_take *take; /* called for each path that is granted; NULL: nothing takes them */
+    void *context;
     /* filled in: */
     enum access_outcome outcome;
     struct text groups; /* the user's groups besides gid, as numbers separated by spaces */

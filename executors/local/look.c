@@ -16,12 +16,24 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "executors/local/mountable.h"
 
-enum { MOST_NAMES = 4096 };
+enum { MOST_NAMES = 4096, PATH_SIZE = 4096 + 64 };
 
 static bool may_access(const char *path, int mode)
 {
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0;
+}
+
+int look_open(const char *path)
+{
+    int descriptor = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return descriptor < 0 && errno == ENOTDIR ? open(path, O_PATH | O_CLOEXEC) : descriptor;
+}
+
+bool look_may(int descriptor, int mode)
+{
+    return faccessat(descriptor, "", mode, AT_EACCESS | AT_EMPTY_PATH) == 0;
 }
 
 static const char *quote_path(struct error_quote_buffer *buffer, const char *path)
@@ -206,33 +218,49 @@ static bool look_at_entry(struct look *look, const struct look_wanted *wanted)
     return granted;
 }
 
+static void say_kernel(struct look *look, const char *path, const char *type)
+{
+    struct error_quote_buffer buffer;
+    buffer_printf(&look->sentence,
+                  "%s lies on %s, a file system of the kernel, which shows all of the machine: "
+                  "expected a directory or file on a disk, on a file server or in memory",
+                  quote_path(&buffer, path), type);
+    buffer_printf(&look->remedy, "Name another path");
+}
+
 bool look_at(struct look *look, const struct look_wanted *wanted)
 {
     struct error_quote_buffer buffer;
     struct stat status;
-    bool granted = false;
-    char *resolved = realpath(wanted->path, NULL);
-    if (!resolved || stat(resolved, &status)) {
+    char resolved[PATH_SIZE];
+    const char *type;
+    look->descriptor = look_open(wanted->path);
+    int found = look->descriptor;
+    if (found < 0 || fstat(found, &status) || mountable_path(found, resolved, sizeof(resolved))) {
         say_unreachable(look, wanted->path, wanted->write, errno);
     } else if (!S_ISDIR(status.st_mode) && !S_ISREG(status.st_mode)) {
         buffer_printf(&look->sentence,
                       "%s is neither a directory nor a file: only those are mounted",
                       quote_path(&buffer, wanted->path));
-    } else if (!may_access(resolved, R_OK | (S_ISDIR(status.st_mode) ? X_OK : 0))) {
+    } else if (!look_may(found, R_OK | (S_ISDIR(status.st_mode) ? X_OK : 0))) {
         say_denied(look, wanted->path, "read", S_ISDIR(status.st_mode) ? "rx" : "r", errno,
                    &status);
-    } else if (wanted->write && !may_access(resolved, W_OK)) {
+    } else if (wanted->write && !look_may(found, W_OK)) {
         say_denied(look, wanted->path, "write to", "w", errno, &status);
+    } else if ((type = mountable_kernel_name(found))) {
+        say_kernel(look, wanted->path, type);
     } else {
         buffer_add_string(&look->resolved, resolved);
-        granted = look_at_entry(look, wanted);
+        return look_at_entry(look, wanted);
     }
-    free(resolved);
-    return granted;
+    return false;
 }
 
 void look_free(struct look *look)
 {
+    if (look->descriptor >= 0)
+        close(look->descriptor);
+    look->descriptor = -1;
     buffer_free(&look->resolved);
     buffer_free(&look->sentence);
     buffer_free(&look->remedy);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "executors/local/sources.h"
 #include "executors/local/storage.h"
 #include "executors/local/turns.h"
 
@@ -182,6 +183,7 @@ int local_remove_objects(struct local *local, const char *id, int attempt, struc
     local_job_name(name, id, attempt);
     if (local_remove_containers(local, id, attempt, error))
         return -1;
+    sources_drop(local, name);
     return local_storage_remove_job(local->directory, name, error);
 }
 

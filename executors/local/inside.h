@@ -16,17 +16,18 @@
  *                                       but its CPUs as its limit is now (resize.c)
  *   time_limit                          milliseconds, 0 for none
  *   listen                              ports of this machine that it has, where there are any
+ *   sources                             "held": what it mounts is held for it while it is started (sources.h)
  *
- * Life of a submission (submit.c): look at what is there; count; look at paths as the user;
- * write files; make the pod; create every container; start the pod's own one, and then every one
- * that was never started; or, where tasks take turns, the first of them (turns.h).  A
+ * Life of a submission (submit.c): look at what is there; count; open paths as the user, and hold what was
+ * opened (sources.h); write files; make the pod; create every container; start the pod's own one, and then
+ * every one that was never started; or, where tasks take turns, the first of them (turns.h).  A
  * container is started only when it was seen not to have run, and never by a request that could
  * be sent twice, so it runs once.  A crash between any two steps leaves what the same submission
  * finishes when it is made again.
  *
  * Known weaknesses: two spools that use the same machine through different storage directories do
- * not see each other's containers, and together may allocate more than the machine has; see also
- * access.h.
+ * not see each other's containers, and together may allocate more than the machine has.  Tasks that wait for
+ * their turn, of a job that a dlspool without sources.h submitted, mount what is at the path when they start.
  */
 #ifndef EXECUTORS_LOCAL_INSIDE_H
 #define EXECUTORS_LOCAL_INSIDE_H
@@ -34,6 +35,7 @@
 #include "executors/executor.h"
 #include "executors/local/control_group.h"
 #include "executors/local/manifest.h"
+#include "executors/local/mountable.h"
 #include "executors/local/podman.h"
 #include "executors/local/podman_service.h"
 #include "executors/local/settings.h"
@@ -57,6 +59,7 @@ struct local {
     char *spool;
     char *storage; /* absolute path */
     int directory; /* descriptor of storage */
+    struct mountable mountable;
     struct podman *podman;
     struct podman_service *service; /* NULL: the settings name a socket */
     bool has_init; /* catatonit is installed, to be each container's first process */
@@ -103,13 +106,13 @@ struct specification {
     const struct local_manifest *manifest;
     const char *manifest_hash;
     struct text groups;            /* the user's groups, numbers separated by spaces */
-    struct text home, home_source; /* their home directory, and the same without links; may be
+    struct text home, home_source; /* their home directory, and what podman is told of it; may be
                                            empty */
     int at_once; /* tasks that run at once at most, where they take turns; else 0 */
 };
 
 struct value *local_specify_pod(struct arena *arena, const struct specification *specification);
-/* `sources` are the resolved paths of the task's mounts, `gpus` the devices it was given. */
+/* `sources` are what podman is told of the task's mounts (sources.h), `gpus` the devices it was given. */
 struct value *local_specify_task(struct arena *arena, const struct specification *specification,
                                  const struct local_task *task, const struct text *sources,
                                  struct text gpus);

@@ -154,24 +154,37 @@ void layout_adopt(struct layout *layout, struct layout_task *task,
     task->gpus = arena_text(arena, gpus, strlen(gpus));
 }
 
+/* A container that an older dlspool has made mounts what is at the user's path when it starts. */
+static bool is_unheld(const struct podman_container *container)
+{
+    return sources_are_held() && container->state == PODMAN_STATE_CREATED &&
+           !*local_label(container, "sources");
+}
+
 /* An earlier try under this token may have got as far as making containers, and the template may
  * have changed since.  What never ran is made again; what did run stays, and the job is refused. */
 static void drop_stale(struct local *local, struct layout *layout,
                        struct podman_container *containers, size_t count)
 {
     const struct submission *submission = layout->submission;
-    bool stale = false, started = false;
+    bool stale = false, started = false, ran = false, unheld = false;
     for (size_t i = 0; i < count; i++) {
-        if (!local_is_of_job(local, &containers[i], submission->id, submission->attempt) ||
-            layout_has_made(layout, &containers[i]))
+        if (!local_is_of_job(local, &containers[i], submission->id, submission->attempt))
             continue;
-        stale = true;
-        started = started || containers[i].state != PODMAN_STATE_CREATED;
+        bool made = layout_has_made(layout, &containers[i]);
+        bool has_run = containers[i].state != PODMAN_STATE_CREATED;
+        stale = stale || !made;
+        started = started || (!made && has_run);
+        ran = ran || has_run;
+        unheld = unheld || is_unheld(&containers[i]);
     }
     if (started) {
         layout_refuse(layout, "attempt %d of this job was started from another manifest already",
                       submission->attempt);
-    } else if (stale) {
+    } else if (unheld && ran && !layout->manifest->parallelism) {
+        layout_refuse(layout, "attempt %d of this job was started in part by an older dlspool",
+                      submission->attempt);
+    } else if (stale || (unheld && !ran)) {
         if (local_remove_objects(local, submission->id, submission->attempt,
                                  &layout->submission->error))
             layout_decide(layout, SUBMIT_UNKNOWN);
@@ -407,76 +420,54 @@ void layout_take_resources(struct batch *batch, const struct podman_container *c
 
 /* ---- the users' paths ---- */
 
-static size_t mounts_of(const struct layout *layout)
+/* Once they are held; numbers[i] are those of the i-th task's mounts. */
+static void take_sources(struct batch *batch, struct layout *layout, size_t *const *numbers)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < layout->manifest->task_count; i++)
-        count += layout->tasks[i].task->mount_count;
-    return count;
-}
-
-static void prepare_check(struct batch *batch, struct layout *layout)
-{
-    size_t at = 0;
-    struct access_path *paths =
-        arena_allocate(batch->arena, (mounts_of(layout) + 1) * sizeof(*paths));
-    for (size_t i = 0; i < layout->manifest->task_count; i++) {
-        const struct local_task *task = layout->tasks[i].task;
-        layout->tasks[i].paths = paths + at;
-        for (size_t j = 0; j < task->mount_count; j++)
-            paths[at++] = (struct access_path){.path = task->mounts[j].source,
-                                               .write = !task->mounts[j].readonly &&
-                                                        task->mounts[j].must_write,
-                                               .entry = task->mounts[j].entry,
-                                               .executable = task->mounts[j].executable};
-    }
-    layout->access = (struct access_check){
-        .uid = geteuid() == 0 ? layout->submission->uid : geteuid(),
-        .gid = geteuid() == 0 ? layout->submission->gid : getegid(),
-        .paths = paths,
-        .count = at,
-        .wants_home = layout->manifest->home && (geteuid() != 0 || layout->submission->uid != 0),
-    };
-}
-
-static void take_sources(struct batch *batch, struct layout *layout)
-{
+    const struct sources *sources = &layout->sources;
     for (size_t i = 0; i < layout->manifest->task_count; i++) {
         struct layout_task *task = &layout->tasks[i];
-        task->sources =
-            arena_allocate(batch->arena, (task->task->mount_count + 1) * sizeof(struct text));
-        for (size_t j = 0; j < task->task->mount_count; j++)
-            task->sources[j] = task->paths[j].resolved;
+        size_t count = task->task->mount_count;
+        task->sources = arena_allocate(batch->arena, (count + 1) * sizeof(struct text));
+        for (size_t j = 0; j < count; j++)
+            task->sources[j] = sources_path(batch->arena, sources, numbers[i][j]);
     }
+    layout->specification.groups = sources->access.groups;
+    layout->specification.home = sources->access.home;
+    layout->specification.home_source = sources_path(batch->arena, sources, sources->access.count);
 }
 
-void layout_check_access(struct batch *batch)
+static void refuse_access(struct layout *layout)
 {
-    struct access_check **checks =
-        arena_allocate(batch->arena, (batch->count + 1) * sizeof(struct access_check *));
-    size_t count = 0;
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->layouts[i].decided)
-            continue;
-        prepare_check(batch, &batch->layouts[i]);
-        checks[count++] = &batch->layouts[i].access;
-    }
-    access_check_all(batch->arena, checks, count, ACCESS_TIMEOUT);
+    const struct access_check *access = &layout->sources.access;
+    layout->submission->error = access->error;
+    /* A file server that hangs is this job's trouble alone: like a lack of room, it passes. */
+    layout_decide(layout, access->outcome == ACCESS_DENIED ? SUBMIT_REFUSED : SUBMIT_NO_ROOM);
+    layout_mender(layout, MENDER_OWNER, access->remedy.data);
+}
+
+void layout_hold_sources(struct batch *batch)
+{
+    size_t most = batch->count + 1, count = 0;
+    struct sources **sources = arena_allocate(batch->arena, most * sizeof(struct sources *));
+    size_t ***numbers = arena_allocate(batch->arena, most * sizeof(size_t **));
     for (size_t i = 0; i < batch->count; i++) {
         struct layout *layout = &batch->layouts[i];
         if (layout->decided)
             continue;
-        layout->specification.groups = layout->access.groups;
-        layout->specification.home = layout->access.home;
-        layout->specification.home_source = layout->access.home_resolved;
-        take_sources(batch, layout);
-        if (layout->access.outcome == ACCESS_GRANTED)
+        numbers[i] = arena_allocate(batch->arena, layout->manifest->task_count * sizeof(size_t *));
+        sources_of(batch->arena, &layout->sources, batch->local, layout->submission,
+                   layout->manifest, numbers[i]);
+        sources[count++] = &layout->sources;
+    }
+    sources_hold(batch->arena, sources, count, ACCESS_TIMEOUT);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct layout *layout = &batch->layouts[i];
+        if (layout->decided)
             continue;
-        layout->submission->error = layout->access.error;
-        /* A file server that hangs is this job's trouble alone: like a lack of room, it passes. */
-        layout_decide(layout,
-                      layout->access.outcome == ACCESS_DENIED ? SUBMIT_REFUSED : SUBMIT_NO_ROOM);
-        layout_mender(layout, MENDER_OWNER, layout->access.remedy.data);
+        if (layout->sources.access.outcome == ACCESS_GRANTED)
+            take_sources(batch, layout, numbers[i]);
+        else
+            refuse_access(layout);
     }
 }
 
@@ -497,6 +488,8 @@ static void write_files(struct layout *layout)
         if (layout->tasks[i].progress == TASK_ABSENT)
             failed = local_write_files(&layout->specification, layout->tasks[i].task,
                                        &submission->error);
+    if (!failed && layout->manifest->parallelism && sources_are_held())
+        failed = sources_write(&layout->sources, &submission->error);
     if (failed)
         layout_decide(layout, SUBMIT_UNAVAILABLE);
 }

@@ -1,15 +1,15 @@
 /* executors/local/layout.h - what to do about each submission of a batch
  *
  * The part of a submission that needs no change at podman: reading the manifest, recognising what
- * an earlier try has made, counting, looking at the user's paths, writing files.  A layout whose
+ * an earlier try has made, counting, holding what is at the user's paths, writing files.  A layout whose
  * outcome is decided takes no further part.  Layouts live in the batch's arena.
  */
 #ifndef EXECUTORS_LOCAL_LAYOUT_H
 #define EXECUTORS_LOCAL_LAYOUT_H
 
 #include "base/sha256.h"
-#include "executors/local/access.h"
 #include "executors/local/inside.h"
+#include "executors/local/sources.h"
 
 enum progress { TASK_ABSENT, TASK_CREATED, TASK_STARTED };
 
@@ -17,10 +17,9 @@ struct layout_task {
     const struct local_task *task;
     char name[LOCAL_NAME_SIZE];
     enum progress progress;
-    bool pulled;               /* its image was requested once */
-    struct text gpus;          /* devices assigned to it */
-    struct text *sources;      /* resolved paths of its mounts */
-    struct access_path *paths; /* within the layout's */
+    bool pulled;          /* its image was requested once */
+    struct text gpus;     /* devices assigned to it */
+    struct text *sources; /* what podman is told of its mounts */
 };
 
 struct layout {
@@ -29,7 +28,7 @@ struct layout {
     char hash[SHA256_HEX_SIZE];
     struct specification specification;
     struct layout_task *tasks;
-    struct access_check access;
+    struct sources sources;
     bool decided;
     bool made;    /* part of it exists, or may exist, at podman */
     bool started; /* podman was asked to start a task of it */
@@ -69,7 +68,7 @@ void layout_match_containers(struct batch *batch, struct podman_container *conta
                              size_t count);
 void layout_take_resources(struct batch *batch, const struct podman_container *containers,
                            size_t count);
-void layout_check_access(struct batch *batch);
+void layout_hold_sources(struct batch *batch);
 void layout_write_files(struct batch *batch);
 
 bool layout_any_left(const struct batch *batch);

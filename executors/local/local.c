@@ -103,6 +103,7 @@ static void local_close(struct executor *executor)
     local_free_usage(local);
     local_free_images(local);
     local_turns_free(local);
+    mountable_close(&local->mountable);
     podman_close(local->podman);
     podman_service_close(local->service);
     if (local->directory >= 0)
@@ -156,10 +157,10 @@ static char *storage_path(const struct local_settings *settings, const char *dir
     return path.data;
 }
 
-static int open_parts(struct local *local, struct error *error)
+static int open_parts(struct local *local, const char *directory, struct error *error)
 {
     local->directory = local_storage_open(local->storage, error);
-    if (local->directory < 0)
+    if (local->directory < 0 || mountable_open(&local->mountable, directory, local->storage, error))
         return -1;
     const char *socket = local->settings.socket.data;
     if (local->settings.socket.length == 0) {
@@ -199,7 +200,7 @@ struct executor *executor_local_open(const struct value *settings, const char *s
         .gpu_types = local->settings.gpu_types,
     };
     local->storage = storage_path(&local->settings, directory);
-    if (open_parts(local, error)) {
+    if (open_parts(local, directory, error)) {
         local_close(&local->executor);
         return NULL;
     }

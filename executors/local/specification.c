@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "executors/local/ports.h"
+#include "executors/local/sources.h"
 #include "executors/local/storage.h"
 
 bool local_needs_pod(const struct local_manifest *manifest)
@@ -104,6 +105,8 @@ static struct value *task_labels(struct arena *arena, const struct specification
     put_number_label(arena, labels, "gpus", task->gpus);
     put_label(arena, labels, "gpus_assigned", gpus);
     put_number_label(arena, labels, "time_limit", spec->submission->time_limit);
+    if (sources_are_held())
+        put_label(arena, labels, "sources", TEXT("held"));
     return labels;
 }
 

@@ -96,7 +96,7 @@ int local_storage_remove_job(int storage, const char *job, struct error *error)
 
 int local_storage_empty_job(int storage, const char *job, struct error *error)
 {
-    static const char *const parts[] = {"files", "logs", "ssh", "ssh.new"};
+    static const char *const parts[] = {"files", "logs", "ssh", "ssh.new", "sources"};
     char name[NAME_ROOM];
     for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
         snprintf(name, sizeof(name), "jobs/%s/%s", job, parts[i]);
@@ -226,22 +226,22 @@ int local_storage_write_keys(int storage, const char *job, uid_t owner, gid_t gr
     return result ? error_prefix(error, "the job's keys for ssh could not be made") : 0;
 }
 
-/* ---- refusals ---- */
+/* ---- notes ---- */
 
-int local_storage_note_refusal(int storage, const char *job, const char *sentence,
-                               struct error *error)
+int local_storage_write_note(int storage, const char *job, const char *name, struct text content,
+                             struct error *error)
 {
-    char name[NAME_ROOM];
-    snprintf(name, sizeof(name), "jobs/%s", job);
-    int directory = sys.openat(storage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    char path[NAME_ROOM];
+    snprintf(path, sizeof(path), "jobs/%s", job);
+    int directory = sys.openat(storage, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     int file = directory < 0
                    ? -1
-                   : sys.openat(directory, "refused",
+                   : sys.openat(directory, name,
                                 O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     int result = 0;
-    if (file < 0 || file_write_all(file, text_of(sentence), name, error) || sys.fsync(file) ||
+    if (file < 0 || file_write_all(file, content, path, error) || sys.fsync(file) ||
         sys.fsync(directory))
-        result = error_errno(error, "%s/refused in the local executor's storage could not be made",
+        result = error_errno(error, "%s/%s in the local executor's storage could not be made", path,
                              name);
     if (file >= 0)
         sys.close(file);
@@ -250,14 +250,26 @@ int local_storage_note_refusal(int storage, const char *job, const char *sentenc
     return result;
 }
 
+int local_storage_read_note(int storage, const char *job, const char *name, size_t limit,
+                            struct buffer *content, struct error *error)
+{
+    char path[NAME_ROOM];
+    snprintf(path, sizeof(path), "jobs/%s/%s", job, name);
+    if (file_read_at(storage, path, limit, content, error) == 0)
+        return 1;
+    return errno == ENOENT ? 0 : -1;
+}
+
+int local_storage_note_refusal(int storage, const char *job, const char *sentence,
+                               struct error *error)
+{
+    return local_storage_write_note(storage, job, "refused", text_of(sentence), error);
+}
+
 int local_storage_read_refusal(int storage, const char *job, struct buffer *sentence,
                                struct error *error)
 {
-    char name[NAME_ROOM];
-    snprintf(name, sizeof(name), "jobs/%s/refused", job);
-    if (file_read_at(storage, name, ERROR_TEXT_SIZE, sentence, error) == 0)
-        return 1;
-    return errno == ENOENT ? 0 : -1;
+    return local_storage_read_note(storage, job, "refused", ERROR_TEXT_SIZE, sentence, error);
 }
 
 int local_storage_forget_refusal(int storage, const char *job, struct error *error)

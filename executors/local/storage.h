@@ -6,10 +6,12 @@
  *   jobs/<id>-a<attempt>/files/<role>-<index>/<number>   what is mounted into a task as a file
  *   jobs/<id>-a<attempt>/logs/<role>-<index>             what a task printed, as conmon writes it
  *   jobs/<id>-a<attempt>/ssh/<file>                      the job's keys for ssh, where it wants them
+ *   jobs/<id>-a<attempt>/sources                         what tasks mount that wait for their turn
  *   jobs/<id>-a<attempt>/refused                         why it was refused after tasks had run
+ *   mounts/<id>-a<attempt>/<number>                      what tasks mount, while they are started
  *
  * They are made before the containers and removed after them, except `refused`, which stays until
- * the job is retried or forgotten.
+ * the job is retried or forgotten.  mounts/ is staging.h's, and must never be removed as a tree.
  */
 #ifndef EXECUTORS_LOCAL_STORAGE_H
 #define EXECUTORS_LOCAL_STORAGE_H
@@ -37,6 +39,14 @@ int local_storage_write_file(int storage, const char *job, const char *task, siz
  * one is complete, and stays, because tasks that were made with it have its keys. */
 int local_storage_write_keys(int storage, const char *job, uid_t owner, gid_t group,
                              struct error *error);
+
+/* Write jobs/<job>/<name>, durably, over what is there. */
+int local_storage_write_note(int storage, const char *job, const char *name, struct text content,
+                             struct error *error);
+/* 1: it is there, and has `content`, of `limit` bytes at most; 0: it is not; -1 and a sentence: it cannot
+ * be read. */
+int local_storage_read_note(int storage, const char *job, const char *name, size_t limit,
+                            struct buffer *content, struct error *error);
 
 /* Note in jobs/<job>/refused, durably, that the job is refused, and why. */
 int local_storage_note_refusal(int storage, const char *job, const char *sentence,

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "executors/local/ports.h"
+#include "executors/local/sources.h"
 #include "executors/local/storage.h"
 #include "executors/local/turns.h"
 
@@ -60,7 +61,12 @@ static void finish_layout(struct batch *batch, struct layout *layout)
     } else if (layout->made && submission->outcome != SUBMIT_UNKNOWN) {
         remove_again(batch, layout);
     }
-    if (submission->outcome == SUBMIT_UNKNOWN && !submission->error.text[0])
+    /* A request to start that is still under way needs what is held. */
+    char job[LOCAL_NAME_SIZE];
+    local_job_name(job, submission->id, submission->attempt);
+    if (submission->outcome != SUBMIT_UNKNOWN)
+        sources_drop(batch->local, job);
+    else if (!submission->error.text[0])
         error_set(&submission->error, "podman did not say whether it has the job");
     buffer_free(&layout->note);
 }
@@ -126,7 +132,7 @@ void local_submit(struct executor *executor, struct submission **submissions, si
     int held = local_turns_hold(batch.local, batch.local->settings.request_timeout);
     if (layout_any_left(&batch))
         take_stock(&batch);
-    layout_check_access(&batch);
+    layout_hold_sources(&batch);
     layout_write_files(&batch);
     step_make_containers(&batch);
     step_start_containers(&batch);

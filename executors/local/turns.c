@@ -13,13 +13,17 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "executors/local/sources.h"
 
 struct refusal {
     char *name; /* of the container */
     char *sentence;
 };
 
-enum { TRIES = 4 }; /* rounds of starts in one look: each may show that some cannot be */
+enum {
+    TRIES = 4,           /* rounds of starts in one look: each may show that some cannot be */
+    HOLD_TIMEOUT = 5000, /* milliseconds for looking at the users' paths */
+};
 
 /* ---- what cannot be started ---- */
 
@@ -168,6 +172,83 @@ void local_turns_release(int held)
 
 /* ---- starting ---- */
 
+/* The job of each of the containers, once; returns how many. */
+static size_t jobs_of(struct local *local, struct arena *arena,
+                      struct podman_container *const *tasks, size_t count, struct sources **jobs)
+{
+    size_t found = 0;
+    char name[LOCAL_NAME_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        local_job_name(name, local_label(tasks[i], "job"),
+                       (int)local_label_number(tasks[i], "attempt"));
+        while (at < found && strcmp(jobs[at]->job, name) != 0)
+            at++;
+        if (at < found || !*local_label(tasks[i], "sources"))
+            continue;
+        jobs[found] = arena_allocate(arena, sizeof(struct sources));
+        *jobs[found] = (struct sources){.local = local};
+        memcpy(jobs[found++]->job, name, sizeof(name));
+    }
+    return found;
+}
+
+/* The outcome of holding what the task's job mounts; of one that is not among these, nothing is held. */
+static enum access_outcome outcome_of(const struct podman_container *task,
+                                      struct sources *const *jobs, size_t count,
+                                      const char **sentence)
+{
+    char name[LOCAL_NAME_SIZE];
+    local_job_name(name, local_label(task, "job"), (int)local_label_number(task, "attempt"));
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(jobs[i]->job, name) == 0) {
+            *sentence = jobs[i]->access.error.text;
+            return jobs[i]->access.outcome;
+        }
+    return ACCESS_GRANTED;
+}
+
+/* Hold what the jobs mount; one whose list cannot be read is as one that is denied. */
+static void hold_sources(struct arena *arena, struct sources *const *jobs, size_t count)
+{
+    struct error error;
+    size_t readable = 0;
+    struct sources **known = arena_allocate(arena, (count + 1) * sizeof(struct sources *));
+    for (size_t i = 0; i < count; i++) {
+        if (sources_read(arena, jobs[i], &error) == 0) {
+            known[readable++] = jobs[i];
+            continue;
+        }
+        jobs[i]->access.outcome = ACCESS_DENIED;
+        jobs[i]->access.error = error;
+    }
+    sources_hold(arena, known, readable, HOLD_TIMEOUT);
+}
+
+/* Keep those of the chosen whose sources are held, and return how many those are.  A task whose user may no
+ * longer have what it mounts has failed (`refused`); where that cannot be told, the next look tells. */
+static size_t keep_held(struct local *local, struct podman_container **chosen, size_t count,
+                        struct sources *const *jobs, size_t job_count, bool *known, bool *refused)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *sentence = "";
+        enum access_outcome outcome = outcome_of(chosen[i], jobs, job_count, &sentence);
+        if (outcome == ACCESS_GRANTED) {
+            chosen[kept++] = chosen[i];
+            continue;
+        }
+        chosen[i]->state = PODMAN_STATE_CREATED;
+        *known = *known && outcome == ACCESS_DENIED;
+        if (outcome != ACCESS_DENIED)
+            continue;
+        note_refusal(local, chosen[i]->name, sentence);
+        local_turns_settle(local, chosen[i]);
+        *refused = true;
+    }
+    return kept;
+}
+
 /* podman does not want to start it, or has started it and says otherwise.  Returns whether it is
  * now known. */
 static bool look_again(struct local *local, struct arena *arena, struct podman_container *task,
@@ -209,7 +290,11 @@ static bool start_chosen(struct local *local, struct arena *arena, struct podman
                          size_t count)
 {
     struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
+    struct sources **jobs = arena_allocate(arena, (count + 1) * sizeof(struct sources *));
     bool known = count > 0, refused = false;
+    size_t job_count = jobs_of(local, arena, chosen, count, jobs);
+    hold_sources(arena, jobs, job_count);
+    count = keep_held(local, chosen, count, jobs, job_count, &known, &refused);
     for (size_t i = 0; i < count; i++)
         podman_call_start(&calls[i], chosen[i]->name.data);
     podman_run(local->podman, calls, count);
@@ -218,6 +303,9 @@ static bool start_chosen(struct local *local, struct arena *arena, struct podman
         refused = refused || chosen[i]->state == PODMAN_STATE_ENDED;
         podman_call_free(&calls[i]);
     }
+    /* A request to start that is still under way needs what is held. */
+    for (size_t i = 0; known && i < job_count; i++)
+        sources_drop(local, jobs[i]->job);
     return known && refused;
 }
 

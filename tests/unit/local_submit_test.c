@@ -223,13 +223,14 @@ static void gpus_are_given_to_one_task_at_a_time(void **state)
 
 #define COUNTING                                                                                   \
     JOB("[sh, -c, 'echo run >> /data/runs; sleep 600']",                                           \
-        ", mounts: [{source: '%s', target: /data, readonly: false}]")
+        ", mounts: [{source: '%s/data', target: /data, readonly: false}]")
 
 static void submitting_again_adopts_what_runs(void **state)
 {
     struct fixture *f = *state;
     FIXTURE_OR_SKIP();
     fixture_setup(f, "");
+    assert_int_equal(fixture_shell(f, "mkdir $D/data"), 0);
     char manifest[1024];
     snprintf(manifest, sizeof(manifest), COUNTING, f->directory);
     struct submission s;
@@ -241,13 +242,13 @@ static void submitting_again_adopts_what_runs(void **state)
     }
     /* podman has started the program, which may not have come to its first line yet. */
     assert_int_equal(
-        fixture_shell(f, "timeout 30 sh -c 'until test -s $D/runs; do sleep 0.05; done'"), 0);
+        fixture_shell(f, "timeout 30 sh -c 'until test -s $D/data/runs; do sleep 0.05; done'"), 0);
     assert_int_equal(executor_cancel(f->executor, "once-1", 1, true, NULL), 0);
     fixture_wait(f, "once-1");
     /* What has ended is not started again either. */
     assert_int_equal(hand_in(f, "once-1", manifest, &s), SUBMIT_ACCEPTED);
     assert_int_equal(fixture_poll(f, "once-1").phase, PHASE_FAILED);
-    assert_int_equal(fixture_shell(f, "test $(wc -l < $D/runs) = 1"), 0);
+    assert_int_equal(fixture_shell(f, "test $(wc -l < $D/data/runs) = 1"), 0);
 }
 
 static void what_was_made_and_not_started_is_finished(void **state)
@@ -255,17 +256,19 @@ static void what_was_made_and_not_started_is_finished(void **state)
     struct fixture *f = *state;
     FIXTURE_OR_SKIP();
     fixture_setup(f, "  cpus: 4\n");
+    assert_int_equal(fixture_shell(f, "mkdir $D/data"), 0);
     char manifest[2048];
     snprintf(manifest, sizeof(manifest),
              HEAD TASK("a", "[sh, -c, 'echo run >> /data/a; sleep 600']",
-                       ", mounts: [{source: '%s', target: /data, readonly: false}]")
+                       ", mounts: [{source: '%s/data', target: /data, readonly: false}]")
                  TASK("b", "[sh, -c, 'echo run >> /data/b; sleep 600']",
-                      ", mounts: [{source: '%s', target: /data, readonly: false}]"),
+                      ", mounts: [{source: '%s/data', target: /data, readonly: false}]"),
              f->directory, f->directory);
     fixture_submit(f, "crash-1", manifest);
     /* As after a crash between two creations: one task and its pod are there, and never ran. */
-    assert_int_equal(fixture_shell(f, "until test -e $D/a -a -e $D/b; do sleep 0.05; done; "
-                                      "rm $D/a $D/b"),
+    assert_int_equal(fixture_shell(f,
+                                   "until test -e $D/data/a -a -e $D/data/b; do sleep 0.05; done; "
+                                   "rm $D/data/a $D/data/b"),
                      0);
     assert_int_equal(
         fixture_shell(
@@ -273,7 +276,7 @@ static void what_was_made_and_not_started_is_finished(void **state)
             "cd $D; " ASK(
                 "GET",
                 "/containers/crash-1-a1-a-0/json") " | jq '{name:\"crash-1-a1-a-0\",pod:\"crash-1-a1\",rootfs:\"/\",rootfs_overlay:true,"
-                                                   "labels:.Config.Labels,command:[\"sh\",\"-c\",\"echo run >> '$D'/a; sleep 600\"],"
+                                                   "labels:.Config.Labels,command:[\"sh\",\"-c\",\"echo run >> '$D'/data/a; sleep 600\"],"
                                                    "mounts:[{source:\"'$D'\",destination:\"'$D'\",type:\"bind\",options:[\"rbind\"]}]}' "
                                                    "> spec.json; " ASK("DELETE", "/containers/crash-1-a1-a-0?force=true&timeout=0") " > x; " ASK(
                                                        "DELETE",
@@ -292,8 +295,9 @@ static void what_was_made_and_not_started_is_finished(void **state)
     poll = fixture_poll(f, "crash-1");
     assert_int_equal(poll.phase, PHASE_RUNNING);
     assert_int_equal(poll.task_count, 2);
-    assert_int_equal(fixture_shell(f, "until test -e $D/a -a -e $D/b; do sleep 0.05; done; "
-                                      "test $(cat $D/a $D/b | wc -l) = 2"),
+    assert_int_equal(fixture_shell(f,
+                                   "until test -e $D/data/a -a -e $D/data/b; do sleep 0.05; done; "
+                                   "test $(cat $D/data/a $D/data/b | wc -l) = 2"),
                      0);
 }
 
@@ -419,7 +423,7 @@ static void containers_outlive_the_service_and_are_found_again(void **state)
     char manifest[1024];
     snprintf(manifest, sizeof(manifest),
              JOB("[sh, -c, 'echo on; until test -e /data/go; do sleep 0.05; done; exit 5']",
-                 ", mounts: [{source: '%s', target: /data}]"),
+                 ", mounts: [{source: '%s/output', target: /data}]"),
              f->directory);
     fixture_submit(f, "outlive-2", manifest);
     pid_t first = service_process(f);
@@ -429,7 +433,7 @@ static void containers_outlive_the_service_and_are_found_again(void **state)
     assert_int_not_equal(first, second);
     f->executor->operations->stop(f->executor);
     assert_true(fixture_is_gone(second));
-    assert_int_equal(fixture_shell(f, "touch $D/go"), 0);
+    assert_int_equal(fixture_shell(f, "touch $D/output/go"), 0);
     struct job_poll poll = fixture_wait(f, "outlive-2");
     assert_int_equal(poll.phase, PHASE_FAILED);
     assert_int_equal(poll.exit_code, 5);

@@ -35,7 +35,8 @@
  *     gpus       whole number, default 0
  *     workdir    absolute path inside the container; default /, or with `home` what is HOME
  *     mounts     list of {source*, target*, readonly, must_write}: absolute paths; the user who asked must be
- *                able to read the source (readonly: true, the default) or to write it (false);
+ *                able to read the source (readonly: true, the default) or to write it (false), and it
+ *                may not lie on a file system of the kernel, nor be dlspool's own (mountable.h);
  *                with must_write: false, one that they may only read will do: tasks can write to it
  *                what the user can;
  *                entry, a path below the source: a file that has to be there, for the command starts

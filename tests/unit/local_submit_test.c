@@ -329,6 +329,33 @@ static void a_stale_container_that_never_ran_is_made_again(void **state)
     assert_string_equal(fixture_output(f, "stale-1", "main-0.log"), "new\n");
 }
 
+/* It mounts what is at the user's path when it starts, and not what was looked at. */
+static void what_an_older_dlspool_made_and_did_not_start_is_made_again(void **state)
+{
+    struct fixture *f = *state;
+    FIXTURE_OR_SKIP();
+    fixture_setup(f, "");
+    struct submission s;
+    fixture_submit(f, "older-1", JOB("[echo, new]", ""));
+    fixture_wait(f, "older-1");
+    assert_int_equal(
+        fixture_shell(
+            f,
+            "cd $D; " ASK(
+                "GET",
+                "/containers/older-1-a1-main-0/json") " | jq '{name:.Name,rootfs:\"/\",rootfs_overlay:true,"
+                                                      "labels:(.Config.Labels|del(.[\"dlspool.sources\"])),"
+                                                      "command:[\"echo\",\"old\"]}' > spec.json; " ASK(
+                                                          "DELETE",
+                                                          "/containers/older-1-a1-main-0") " > x; " ASK("POST",
+                                                                                                        "/containers/create") " -H Content-Type:application/json -d @spec.json "
+                                                                                                                              "| jq -e .Id > x"),
+        0);
+    assert_int_equal(hand_in(f, "older-1", JOB("[echo, new]", ""), &s), SUBMIT_ACCEPTED);
+    fixture_wait(f, "older-1");
+    assert_string_equal(fixture_output(f, "older-1", "main-0.log"), "new\n");
+}
+
 static void a_strangers_container_under_our_name_is_left_alone(void **state)
 {
     struct fixture *f = *state;
@@ -591,6 +618,7 @@ int main(void)
         FIXTURE_TEST(submitting_again_adopts_what_runs),
         FIXTURE_TEST(what_was_made_and_not_started_is_finished),
         FIXTURE_TEST(a_stale_container_that_never_ran_is_made_again),
+        FIXTURE_TEST(what_an_older_dlspool_made_and_did_not_start_is_made_again),
         FIXTURE_TEST(a_strangers_container_under_our_name_is_left_alone),
         FIXTURE_TEST(a_job_of_which_one_task_is_refused_leaves_nothing),
         FIXTURE_TEST(containers_outlive_the_service_and_are_found_again),

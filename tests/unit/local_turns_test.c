@@ -393,6 +393,37 @@ static void one_process_at_a_time_gives_away_room(void **state)
     close(ready[1]);
 }
 
+/* What tasks mount is opened as their user again when they get their turn, perhaps days later. */
+static void what_a_user_may_no_longer_mount_is_not_started(void **state)
+{
+    (void)state;
+    char path[512], manifest[4096];
+    if (geteuid() != 0) {
+        print_message("skipped: without root nothing is looked at again\n");
+        skip();
+    }
+    order("reset");
+    snprintf(path, sizeof(path), "%s/data", stand_in.directory);
+    snprintf(manifest, sizeof(manifest), FIVE(", mounts: [{source: '%s', target: /d}]"), path, path,
+             path, path, path);
+    assert_int_equal(mkdir(path, 0755), 0);
+    submit("t-1", manifest);
+    order("end t-1-a1-main-0 0");
+    expect_phase(PHASE_RUNNING);
+    expect("errcc", "11100");
+    assert_int_equal(rmdir(path), 0);
+    order("end t-1-a1-main-1 0");
+    expect_phase(PHASE_RUNNING);
+    expect("eercc", "11100");
+    order("end t-1-a1-main-2 0");
+    struct job_poll poll = poll_of("t-1", false);
+    assert_int_equal(poll.phase, PHASE_FAILED);
+    assert_non_null(strstr(poll.detail, "/data: No such file or directory"));
+    assert_true(poll.tasks[3].ended);
+    assert_true(poll.tasks[4].ended);
+    expect("eeecc", "11100");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +438,7 @@ int main(void)
         cmocka_unit_test(a_submission_that_is_repeated_begins_once),
         cmocka_unit_test(devices_are_given_once),
         cmocka_unit_test(one_process_at_a_time_gives_away_room),
+        cmocka_unit_test(what_a_user_may_no_longer_mount_is_not_started),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

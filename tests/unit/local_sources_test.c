@@ -175,14 +175,14 @@ static void what_is_dlspools_own_is_known(void **state)
         {"spool/done/2026-11-25/x-2", false},
         {"spool/done/2026-11-25/x-2/output/models", true},
         {"spool/data", true}, /* an administrator's, who put it there */
-        {"spool-like", true},
+        {"spool.old", true},
         {"user/link", false}, /* to .podman/root */
         {"user", true},
         {"user/a/which", true},
         {".", true}, /* above the spool: who may enter what is asked there again */
     };
     struct error error;
-    make_directories(scene->directory, (const char *const[]){"spool-like", NULL});
+    make_directories(scene->directory, (const char *const[]){"spool.old", NULL});
     make_file(path_of(scene->spool, "submitted/x-1/output/f"), "");
     make_file(path_of(scene->spool, "submitted/x-1/manifest.yaml"), "");
     assert_int_equal(symlink("../spool/.podman/root", path_of(scene->user, "link")), 0);

@@ -2,6 +2,7 @@
 #include "base/sha256.h"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +16,31 @@ void sha256_bytes(struct text bytes, unsigned char digest[static SHA256_SIZE])
         abort(); /* libcrypto without SHA-256: nothing can be trusted */
 }
 
-void sha256_hex(struct text bytes, char hex[static SHA256_HEX_SIZE])
+static void write_hex(const unsigned char digest[static SHA256_SIZE],
+                      char hex[static SHA256_HEX_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
-    unsigned char digest[SHA256_SIZE];
-    sha256_bytes(bytes, digest);
     for (size_t i = 0; i < SHA256_SIZE; i++) {
         hex[2 * i] = digits[digest[i] >> 4];
         hex[2 * i + 1] = digits[digest[i] & 15];
     }
     hex[SHA256_HEX_SIZE - 1] = '\0';
+}
+
+void sha256_hex(struct text bytes, char hex[static SHA256_HEX_SIZE])
+{
+    unsigned char digest[SHA256_SIZE];
+    sha256_bytes(bytes, digest);
+    write_hex(digest, hex);
+}
+
+void sha256_hmac_hex(struct text key, struct text bytes, char hex[static SHA256_HEX_SIZE])
+{
+    unsigned char digest[SHA256_SIZE];
+    if (!HMAC(EVP_sha256(), key.data, (int)key.length, (const unsigned char *)bytes.data,
+              bytes.length, digest, NULL))
+        abort();
+    write_hex(digest, hex);
 }
 
 bool sha256_is_digest(struct text text)

@@ -17,4 +17,7 @@ bool sha256_is_digest(struct text text);
 void sha256_bytes(struct text bytes, unsigned char digest[static SHA256_SIZE]);
 void sha256_hex(struct text bytes, char hex[static SHA256_HEX_SIZE]);
 
+/* HMAC with SHA-256 (RFC 2104): only who has the key can make it. */
+void sha256_hmac_hex(struct text key, struct text bytes, char hex[static SHA256_HEX_SIZE]);
+
 #endif

@@ -34,6 +34,7 @@ static const struct record_field fields[] = {
     FIELD("source", FIELD_TEXT, source, false),
     FIELD("request_file", FIELD_TEXT, request_file, false),
     FIELD("request_sha256", FIELD_TEXT, request_sha256, false),
+    FIELD("seal", FIELD_TEXT, seal, false),
     FIELD("library", FIELD_TEXT, library, false),
     FIELD("version", FIELD_TEXT, version, false),
     FIELD("library_version", FIELD_TEXT, library_version, false),

@@ -47,6 +47,7 @@ struct job_record {
     struct text source;       /* the dropped file's name */
     struct text request_file; /* "request.yaml", "request.json" or "request.sh" */
     struct text request_sha256;
+    struct text seal; /* spool/seal.h; empty: nobody has sealed it */
     struct text library, version, type;
     struct text library_version; /* the chosen image's; empty: unknown */
     int priority, retries;

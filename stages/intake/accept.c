@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "stages/intake/new_job.h"
 #include "stages/intake/owner.h"
+#include "stages/intake/witness.h"
 #include "stages/shared/control.h"
 #include "stages/shared/end_line.h"
 
@@ -100,6 +101,13 @@ static enum drop_result read_claim(const struct spool *spool, struct acceptance 
         drop_read(spool->claims, claim->file, shown, &item->bytes, &item->drop, reason);
     if (read != DROP_TAKEN)
         return read;
+    if (witness_is_reader(item->drop.uid)) {
+        error_set(
+            reason,
+            "the file belongs to the user that reads job files, who asks for nothing; drop it "
+            "as somebody else");
+        return DROP_REFUSED;
+    }
     int foreign = owner_check(spool, &item->drop, shown, reason);
     return foreign < 0 ? DROP_ERROR : foreign ? DROP_REFUSED : DROP_TAKEN;
 }

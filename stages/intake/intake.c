@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "stages/guard.h"
 #include "stages/intake/accept.h"
+#include "stages/intake/witness.h"
 #include "stages/sandbox.h"
 #include "stages/stage.h"
 #include "stages/users.h"
@@ -414,7 +415,8 @@ static int intake_descriptor(const struct stage *stage)
 
 static int intake_confine(struct stage *stage, struct error *error)
 {
-    if (users_start(error) || guard_limit(((struct intake *)stage)->guard, error))
+    if (witness_start(stage, error) || users_start(error) ||
+        guard_limit(((struct intake *)stage)->guard, error))
         return -1;
     return sandbox_enter(&stage->spool, stage->settings.user, error);
 }

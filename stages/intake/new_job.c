@@ -10,6 +10,7 @@
 #include "request/after.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
+#include "stages/intake/witness.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
 #include "stages/shared/control.h"
@@ -139,6 +140,8 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
                      struct text manifest, const struct diagnosis *diagnosis, struct error *error)
 {
     struct spool *spool = &acceptor->stage->spool;
+    if (item->readable && witness_seal(item->claim, acceptor->arena, record, error))
+        return -1;
     int job = job_create(spool, item->id, error);
     if (job < 0)
         return -1;

@@ -22,6 +22,7 @@
 #include "base/signals.h"
 #include "executors/registry/registry.h"
 #include "spool/identity.h"
+#include "spool/seal.h"
 #include "stages/guard.h"
 #include "stages/lease.h"
 #include "stages/service/ask_host.h"
@@ -260,10 +261,12 @@ static int read_settings(struct settings *settings, const struct spool *spool, s
     return 0;
 }
 
-/* What the machine has is known before a stage renders. */
-static void learn_host(const struct supervisor *supervisor)
+/* Before a stage starts: what the machine has is known, and there is a key where records are sealed. */
+static void prepare_stages(struct supervisor *supervisor)
 {
     struct error error;
+    if (seal_is_needed(supervisor->settings.user) && seal_make_key(&supervisor->spool, &error))
+        log_warn("%s; jobs wait until there is one", error.text);
     if (ask_host(&supervisor->spool, &supervisor->settings, &error))
         log_warn("%s; what this machine has stays as it was last known", error.text);
 }
@@ -297,7 +300,7 @@ static void follow_settings(struct supervisor *supervisor)
     stop_all(supervisor);
     if (supervisor->stopping)
         return;
-    learn_host(supervisor);
+    prepare_stages(supervisor);
     for (int i = 0; i < STAGES; i++)
         supervisor->children[i] = (struct child){0};
 }
@@ -307,7 +310,7 @@ static int serve_spool(struct supervisor *supervisor, bool drain, const sigset_t
                        struct error *error)
 {
     bool said = false;
-    learn_host(supervisor);
+    prepare_stages(supervisor);
     while (!supervisor->stopping) {
         start_missing(supervisor, signals);
         if (!said)

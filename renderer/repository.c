@@ -177,6 +177,15 @@ static int resolve_revision(struct repository *repository, git_oid *id, struct e
     return result;
 }
 
+bool repository_has_commit(struct repository *repository, struct text commit)
+{
+    git_oid tip, id;
+    if (commit.length != GIT_OID_HEXSZ || git_oid_fromstrn(&id, commit.data, commit.length) ||
+        resolve_revision(repository, &tip, NULL))
+        return false;
+    return git_oid_equal(&tip, &id) || git_graph_descendant_of(repository->git, &tip, &id) == 1;
+}
+
 static struct snapshot *read_good(struct repository *repository, const git_oid *id,
                                   struct error *error)
 {

@@ -47,6 +47,9 @@ int repository_refresh(struct repository *repository, struct error *error);
 /* The served commit as 40 hexadecimal digits, or NULL when there is none. */
 const char *repository_commit(const struct repository *repository);
 
+/* Is that commit what the revision stands for just now, or one before it? */
+bool repository_has_commit(struct repository *repository, struct text commit);
+
 /* A file of the served commit; data NULL when it is missing or was not read.  Valid until the
  * commit changes. */
 struct text repository_file(struct repository *repository, const char *path);

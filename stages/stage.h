@@ -11,6 +11,7 @@
 #include "executors/executor.h"
 #include "renderer/repository.h"
 #include "spool/record.h"
+#include "spool/seal.h"
 #include "spool/settings.h"
 #include "spool/spool.h"
 #include "spool/why.h"
@@ -19,9 +20,10 @@ struct stage {
     const char *name;
     struct spool spool;
     struct settings settings;
-    int signals;   /* signalfd: readable once a signal to stop has come */
-    char host[65]; /* this machine's name */
-    int64_t epoch; /* of the lease under which it works; 0: none */
+    int signals;         /* signalfd: readable once a signal to stop has come */
+    char host[65];       /* this machine's name */
+    int64_t epoch;       /* of the lease under which it works; 0: none */
+    struct seal_key key; /* of submit and track, by which records are believed; elsewhere none */
     bool stopping;
     bool failed;   /* it stops because of an error */
     bool confined; /* requests are read in a confined process; not so in tests */

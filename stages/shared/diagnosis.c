@@ -456,6 +456,26 @@ void diagnosis_damaged(struct diagnosis *diagnosis, const char *id, const struct
              id);
 }
 
+void diagnosis_unsealed(struct diagnosis *diagnosis, const char *id, const struct error *error)
+{
+    begin_diagnosis(diagnosis, "Unsealed", "permanent", RETRY_NEVER);
+    take_error(diagnosis, "The job is not run: ", error);
+    say_next(diagnosis,
+             "not retried. To run it, its owner submits its job file, in the spool's directory: "
+             "dlspool submit failed/%s/request.*\nJobs from before `user` was set, or of a version "
+             "of dlspool that did not seal them, have no seal. If it is none of those, tell an "
+             "administrator: somebody other than dlspool may have made it.",
+             id);
+}
+
+void diagnosis_differs(struct diagnosis *diagnosis, const struct circumstances *circumstances,
+                       const struct job_record *record, const struct error *error)
+{
+    begin_diagnosis(diagnosis, "ManifestDiffers", "transient", RETRY_AT);
+    take_error(diagnosis, "The job is not run as it is: ", error);
+    wait_for_time(diagnosis, circumstances, record);
+}
+
 void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const char *detail)
 {
     struct error error;

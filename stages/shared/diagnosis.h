@@ -87,6 +87,10 @@ void diagnosis_stops_stage(struct diagnosis *diagnosis, const char *id, const ch
 void diagnosis_dependency(struct diagnosis *diagnosis, const char *id, const char *reason,
                           const char *sentence);
 void diagnosis_damaged(struct diagnosis *diagnosis, const char *id, const struct error *error);
+/* Nothing shows whose job it is; or its manifest is not its request's, and it is rendered again. */
+void diagnosis_unsealed(struct diagnosis *diagnosis, const char *id, const struct error *error);
+void diagnosis_differs(struct diagnosis *diagnosis, const struct circumstances *circumstances,
+                       const struct job_record *record, const struct error *error);
 /* For a job that failed after its record had been lost; `detail` is what the executor said. */
 void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const char *detail);
 

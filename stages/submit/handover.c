@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "spool/eventlog.h"
 #include "stages/prepare/rerender.h"
+#include "stages/prepare/verify.h"
 #include "stages/shared/quarantine.h"
 #include "stages/shared/control.h"
 #include "stages/shared/end_line.h"
@@ -95,6 +96,11 @@ static void note_intent(struct submitter *submitter, struct item *item, struct e
     eventlog_add_number(&line, "attempt", item->record.attempt);
     eventlog_add_string(&line, "executor", submitter->executor->operations->name);
     eventlog_add(&line, "manifest_sha256", item->record.manifest_sha256);
+    if (submitter->stage.key.needed) {
+        char seal[SEAL_SIZE];
+        seal_make_manifest(&submitter->stage.key, &item->record, seal);
+        eventlog_add_string(&line, "seal", seal);
+    }
     eventlog_end(&line);
     if (eventlog_append(item->job, buffer_text(&line), error))
         item->fate = ITEM_KEEP;
@@ -192,6 +198,50 @@ static int is_to_be_held(struct submitter *submitter, const struct item *item)
     return held < 0 ? held : sweep_is_outdated(submitter->arena, &item->record, tasks.tasks);
 }
 
+/* Was the intent to submit this manifest in this attempt noted, by this stage? */
+static bool was_verified(struct submitter *submitter, const struct item *item)
+{
+    struct buffer log = {0};
+    struct event event;
+    char seal[SEAL_SIZE];
+    bool found = false;
+    seal_make_manifest(&submitter->stage.key, &item->record, seal);
+    if (!eventlog_read(item->job, &log, NULL)) {
+        struct text rest = buffer_text(&log);
+        while (!found && eventlog_next(&rest, &event))
+            found = text_is(event.name, "intent") &&
+                    seal_equal(seal, eventlog_get(submitter->arena, &event, "seal"));
+    }
+    buffer_free(&log);
+    return found;
+}
+
+/* Where records are sealed, others than root have written the job's files: it is submitted only if its seal
+ * says whose job it is, and if its manifest is what its request is rendered to.  That is found out once; later
+ * the templates, or this program, may be others. */
+static void judge_origin(struct submitter *submitter, struct item *item)
+{
+    struct circumstances circumstances = circumstances_of(submitter, &item->record);
+    struct error error;
+    if (seal_check(&submitter->stage.key, &item->record, &error)) {
+        diagnosis_unsealed(&item->diagnosis, item->place.id, &error);
+        fail_item(item);
+        return;
+    }
+    enum verified verified = was_verified(submitter, item)
+                                 ? VERIFY_SAME
+                                 : verify_job(&submitter->stage, &item->record, &error);
+    if (verified == VERIFY_SAME)
+        return;
+    log_warn("%s: %s", item->place.id, error.text);
+    if (verified == VERIFY_TROUBLE) {
+        item->fate = ITEM_KEEP;
+        return;
+    }
+    diagnosis_differs(&item->diagnosis, &circumstances, &item->record, &error);
+    fail_item(item);
+}
+
 bool handover_open_job(struct submitter *submitter, struct item *item, const char *id)
 {
     struct error error;
@@ -231,6 +281,8 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
         item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
         if (killed)
             diagnosis_killed(&item->diagnosis, item->place.id, kill.by, kill.when);
+    } else if (submitter->stage.key.needed) {
+        judge_origin(submitter, item);
     }
     return true;
 }

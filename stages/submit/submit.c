@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/prepare/verify.h"
 #include "stages/shared/give_up.h"
 
 enum { WINDOW_LEAST = 8, MOST_UNEXPECTED = 64 };
@@ -432,6 +433,9 @@ static struct stage *submit_open(const char *directory, struct error *error)
         free(submitter);
         return NULL;
     }
+    /* What renders again is forked before this process has anything of the executor's. */
+    int sealed = seal_read_key(&stage->spool, stage->settings.user, &stage->key, error) ||
+                 verify_start(stage, error);
     submitter->queue = queue_new();
     submitter->tried = queue_new();
     queue_set_patience(submitter->queue, stage->settings.limits.turn,
@@ -444,7 +448,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
     submitter->arena = arena_new();
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
-    submitter->executor = stage_executor(stage, error);
+    submitter->executor = sealed ? NULL : stage_executor(stage, error);
     if (submitter->executor) {
         submitter->load = load_new(&stage->spool, submitter->executor);
         submitter->backfill = backfill_new(&stage->spool, submitter->executor);

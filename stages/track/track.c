@@ -101,11 +101,23 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     return fate;
 }
 
+/* A record that nobody has sealed, which an older version wrote or which was changed, grants nothing: what its
+ * tasks print is given to no group, and no file is read as its user. */
+static void distrust_record(const struct tracker *tracker, struct job_record *record)
+{
+    if (seal_check(&tracker->stage.key, record, NULL) == 0)
+        return;
+    record->gid = (gid_t)-1;
+    record->units_file = (struct text){NULL, 0};
+}
+
 int track_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
                       struct error *error)
 {
-    if (record_read(job, tracker->arena, record, error) == 0)
+    if (record_read(job, tracker->arena, record, error) == 0) {
+        distrust_record(tracker, record);
         return 0;
+    }
     if (!file_is_damaged(errno))
         return -1;
     log_warn("%s: %s; the job is followed by what its log says", id, error->text);
@@ -256,6 +268,7 @@ static struct stage *track_open(const char *directory, struct error *error)
         return NULL;
     }
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    int sealed = seal_read_key(&stage->spool, stage->settings.user, &stage->key, error);
     tracker->arena = arena_new();
     tracker->jobs = names_new(MOST_TRACKED, sizeof(struct tracked));
     tracker->guard = guard_own();
@@ -263,7 +276,7 @@ static struct stage *track_open(const char *directory, struct error *error)
     tracker->repository = stage_repository(stage, error);
     if (!tracker->repository)
         log_warn("%s; how jobs fail is not judged until this is fixed", error->text);
-    tracker->executor = stage_executor(stage, error);
+    tracker->executor = sealed ? NULL : stage_executor(stage, error);
     if (tracker->executor)
         tracker->watch =
             watch_open(stage->spool.states[STATE_SUBMITTED], "submitted", &watching, error);

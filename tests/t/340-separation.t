@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# With `user:`, root believes nothing that the process which reads job files could have written: played here is
+# that process after it was taken over, with all that its user may do to a spool.  Each forgery is refused with
+# a sentence and nothing of it runs; honest jobs beside it do.
+#
+# Seen to fail with: tests/mutants/seal-believes-none.patch, verify-takes-any-manifest.patch,
+# handover-believes-records.patch.
+. "$(dirname "$0")/lib.bash"
+[ "$(id -u)" = 0 ] || skip_all "root must serve, and be others: run it as root"
+command -v setpriv >/dev/null || skip_all "there is no setpriv"
+
+reader=games     # reads job files
+victim=news      # never drops anything
+as() { local user=$1; shift; setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups -- "$@"; }
+intake() { as "$reader" "$@"; }
+# drop_as USER NAME: standard input becomes USER's incoming/NAME.
+drop_as() {
+    cat >"$scratch/as.tmp" && chown "$1:" "$scratch/as.tmp" && chmod 644 "$scratch/as.tmp" &&
+        mv "$scratch/as.tmp" "$spool/incoming/$2"
+}
+name=0
+# forge JOB NEW-NAME: a copy of that job's directory in .new/, under an id of its own, made by the reader; it is in $forged.
+forge() {
+    name=$((name + 1))
+    forged=$spool/.new/$2-1m88000000${name}00
+    intake mkdir "$forged"
+    intake cp "$1"/{job.yaml,request.yaml,manifest.yaml} "$forged/"
+    intake sh -c "head -n 1 '$1/log' >'$forged/log'"
+    change "s/^id: .*/id: \"${forged##*/}\"/; /^sum:/d; /^failure:/,\$d"
+}
+change() { intake sed -i "$1" "$forged/job.yaml"; }
+publish() { intake mv "$forged" "$spool/rendered/"; }
+# refused NAME PATTERN WHAT
+refused() {
+    ok "$3: refused" wait_for 10 in_state "$1" failed
+    like "$(cat "$(job_dir "$1")/why")" "$2" "$3: its why says so"
+    unlike "$(cat "$(job_dir "$1")/log")" ' (intent|submitted|started) ' "$3: nothing of it ran"
+}
+
+"$DLSPOOL" init --executor null --user "$reader" "$spool" >/dev/null
+set_setting scan_interval 500ms
+set_setting quiet_time 500ms
+set_setting poll_interval 100ms
+start_daemon
+
+printf 'name: honest\nscript: "true"\n' | drop_as nobody honest.yaml
+printf 'name: kept\nhold: true\nscript: "true"\n' | drop_as nobody kept.yaml
+must "an honest job is done" wait_for 10 in_state honest "done"
+must "another is held" wait_for 10 in_state kept held
+honest=$(job_dir honest) kept=$(job_dir kept)
+is "$(stat -c '%U %a' "$spool/.seal-key")" "root 600" "the key is root's alone"
+ok "and who reads job files cannot read it" eval '! intake cat "$spool/.seal-key" 2>/dev/null'
+like "$(cat "$honest/job.yaml")" '^seal: "[0-9a-f]{64}"' "what a root process saw of it is sealed"
+
+forge "$honest" root
+change 's/^uid: .*/uid: 0/; s/^gid: .*/gid: 0/; s/^owner: .*/owner: "root"/; s/^home: .*//'
+publish
+refused root 'not run: the seal in job.yaml is not' "uid 0"
+
+forge "$honest" bare
+change '/^seal: /d'
+publish
+refused bare 'no seal: nothing shows whose job' "without a seal"
+like "$(cat "$(job_dir bare)/why")" 'dlspool submit failed/bare-' "and it says what its owner can do"
+ok "asking for it again does not help" dlspool retry "$(basename "$(job_dir bare)")"
+wait_for 10 test ! -e "$(job_dir bare)/retry"
+wait_for 10 in_state bare failed
+unlike "$(cat "$(job_dir bare)/log")" ' (intent|submitted|started) ' "and nothing of it ran"
+
+forge "$honest" other
+change "s/^uid: .*/uid: $(id -u "$victim")/; s/^owner: .*/owner: \"$victim\"/"
+publish
+refused other 'the seal in job.yaml is not' "another user's uid"
+
+forge "$honest" bytes
+intake sh -c "printf 'name: bytes\nscript: id\n' >'$forged/request.yaml'"
+change "s/^request_sha256: .*/request_sha256: \"$(sha256sum "$forged/request.yaml" | cut -c 1-64)\"/"
+publish
+refused bytes 'the seal in job.yaml is not' "another request"
+
+forge "$honest" replayed
+publish
+refused replayed 'the seal in job.yaml is not' "a seal of another id"
+
+# A job whose seal fits, which waits, gets another manifest and the record to go with it.
+id=${kept##*/} forged=$kept
+intake sh -c "printf 'mounts:\n  - {source: /, target: /machine}\n' >>'$kept/manifest.yaml'"
+change "/^sum:/d; s/^manifest_sha256: .*/manifest_sha256: \"$(sha256sum "$kept/manifest.yaml" | cut -c 1-64)\"/"
+intake rm -f "$kept/hold"
+publish
+refused kept 'not run as it is: manifest.yaml is not what the request is rendered to' "a mount of /"
+like "$(cat "$(job_dir kept)/why")" 'retried by itself at' "and it is to be rendered again"
+dlspool retry "$id"
+ok "then it runs as its owner meant it" wait_for 10 in_state kept "done"
+unlike "$(cat "$(job_dir kept)/manifest.yaml")" machine "with no more mounts"
+
+# Claims: what is no claim of its owner's.
+printf 'name: mine\nscript: "true"\n' | intake tee "$spool/.claims/1m88000000a00.mine.yaml" >/dev/null
+printf 'name: theirs\nscript: "true"\n' >"$scratch/theirs.yaml"
+chown "$victim:" "$scratch/theirs.yaml"
+intake ln -s "$scratch/theirs.yaml" "$spool/.claims/1m88000000b00.theirs.yaml"
+refused mine 'belongs to the user that reads job files' "a file of the reader's own"
+refused theirs 'symbolic link' "a link to another user's file"
+
+printf 'name: after\nscript: "true"\n' | drop_as nobody after.yaml
+ok "honest jobs go on" wait_for 10 in_state after "done"
+is "$(ls "$spool"/done/* | sed 's/-[^-]*$//' | sort | tr '\n' ' ')" "after honest kept " "and nothing else was done"
+
+# What was known before a restart is known after it; another key makes all of that nobody's word.
+printf 'name: late\nhold: true\nscript: "true"\n' | drop_as nobody late.yaml
+printf 'name: lost\nhold: true\nscript: "true"\n' | drop_as nobody lost.yaml
+wait_for 10 in_state late held
+wait_for 10 in_state lost held
+stop_daemon
+start_daemon
+dlspool release "$(basename "$(job_dir late)")"
+ok "seals outlive the daemon" wait_for 10 in_state late "done"
+stop_daemon
+rm "$spool/.seal-key"
+start_daemon
+dlspool release "$(basename "$(job_dir lost)")"
+refused lost 'the seal in job.yaml is not' "a job of before the key"
+done_testing

@@ -134,12 +134,13 @@ static int check_user(const char *user, struct error *error)
         user, user);
 }
 
-/* Hand what a spool consists of to the user whom the daemon's stages will run as; not what an
- * executor keeps there. */
+/* Hand the directories that job files and jobs go through to the user as whom the daemon reads them.  What says
+ * what root does stays root's: the spool's directory itself, settings, templates, and the directories of jobs
+ * that the executor has had. */
 static int give_to_user(const char *path, const char *user, struct error *error)
 {
-    static const char *const parts[] = {".",         "incoming", ".claims", ".new", "rendered",
-                                        "submitted", "failed",   "held",    "done", "dlspool.yaml"};
+    static const char *const parts[] = {"incoming", ".claims", ".new",
+                                        "rendered", "failed",  "held"};
     const struct passwd *entry = getpwnam(user);
     if (!entry)
         return error_set(error, "the user %s is gone", user);
@@ -148,7 +149,7 @@ static int give_to_user(const char *path, const char *user, struct error *error)
     for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
         if (give_path(path, parts[i], false, owner, error))
             return -1;
-    return give_path(path, "templates.git", true, owner, error);
+    return 0;
 }
 
 /* What root has added to somebody's templates.git is to be theirs, too. */
@@ -225,7 +226,7 @@ int command_init(int argument_count, char **arguments)
         {"executor", 'e', OPTION_TEXT, &executor, "NAME",
          "where jobs run: local, kubernetes, slurm or null"},
         {"user", 'u', OPTION_TEXT, &user, "USER",
-         "who owns the spool and runs the stages that read users' files"},
+         "who runs what reads users' files, where root serves"},
         {"upgrade", 0, OPTION_FLAG, &upgrade, NULL,
          "put this version's templates on the branch vendor of templates.git"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},

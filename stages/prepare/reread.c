@@ -41,6 +41,20 @@ static void carry_out(struct reread *reread, size_t first, struct guard *guard)
     guard->done = requeuer.requeued;
 }
 
+/* Where root believes nothing that the confined process could have written (spool/seal.h), it is not to have the
+ * key, nor the stage's connections to the executor. */
+static void leave_secrets(struct stage *stage)
+{
+    enum { MOST_DESCRIPTORS = 1024 };
+    struct stat status;
+    if (!seal_is_needed(stage->settings.user))
+        return;
+    explicit_bzero(&stage->key, sizeof(stage->key));
+    for (int file = STDERR_FILENO + 1; file < MOST_DESCRIPTORS; file++)
+        if (!sys.fstat(file, &status) && S_ISSOCK(status.st_mode))
+            sys.close(file);
+}
+
 /* The status with which the confined process ended, or -1 and a sentence. */
 static int carry_out_confined(struct reread *reread, size_t first, struct guard *guard,
                               struct error *error)
@@ -52,6 +66,7 @@ static int carry_out_confined(struct reread *reread, size_t first, struct guard 
         return error_errno(error, "the confined process could not be started");
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        leave_secrets(stage);
         if (users_start(error) || guard_limit(guard, error) ||
             sandbox_enter(&stage->spool, stage->settings.user, error)) {
             log_warn("%s", error->text);

@@ -41,6 +41,11 @@ refused() {
 set_setting scan_interval 500ms
 set_setting quiet_time 500ms
 set_setting poll_interval 100ms
+is "$(stat -c %U "$spool" "$spool"/{dlspool.yaml,templates.git,submitted,"done"} | sort -u)" root \
+    "what says what root does is root's"
+is "$(stat -c %U "$spool"/{incoming,.claims,.new,rendered,failed,held} | sort -u)" "$reader" \
+    "and the rest is the reader's"
+ok "who can put nothing in the place of settings" eval '! intake mv "$spool/dlspool.yaml" "$spool/x" 2>/dev/null'
 start_daemon
 
 printf 'name: honest\nscript: "true"\n' | drop_as nobody honest.yaml
@@ -112,7 +117,12 @@ printf 'name: lost\nhold: true\nscript: "true"\n' | drop_as nobody lost.yaml
 wait_for 10 in_state late held
 wait_for 10 in_state lost held
 stop_daemon
+chown "$reader" "$spool/dlspool.yaml"
+: >"$scratch/daemon.log"
 start_daemon
+ok "settings of the reader's are warned of" wait_for 10 \
+    grep -q "warning: .*dlspool.yaml belongs to $reader, .*chown -h root" "$scratch/daemon.log"
+chown root "$spool/dlspool.yaml"
 dlspool release "$(basename "$(job_dir late)")"
 ok "seals outlive the daemon" wait_for 10 in_state late "done"
 stop_daemon

@@ -130,4 +130,22 @@ rm "$spool/.seal-key"
 start_daemon
 dlspool release "$(basename "$(job_dir lost)")"
 refused lost 'the seal in job.yaml is not' "a job of before the key"
+
+# The same in a container, which shows as whom it ran.
+if command -v podman >/dev/null; then
+    stop_daemon
+    spool=$scratch/real
+    "$DLSPOOL" init --executor local --user "$reader" "$spool" >/dev/null
+    set_setting scan_interval 500ms
+    start_daemon
+    printf 'name: who\nscript: |\n  #!/bin/sh\n  id -u\n' | drop_as nobody who.yaml
+    must "a container has run" wait_for 60 in_state who "done"
+    is "$(cat "$(job_dir who)/output/main-0.log")" "$(id -u nobody)" "as the user who dropped the job"
+    forge "$(job_dir who)" nobody
+    change 's/^uid: .*/uid: 0/; s/^gid: .*/gid: 0/; s/^owner: .*/owner: "root"/; s/^home: .*//'
+    publish
+    refused nobody 'the seal in job.yaml is not' "the same as root"
+else
+    pass "containers # SKIP podman is not installed"
+fi
 done_testing

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/system.h"
 #include "spool/file.h"
@@ -13,36 +14,39 @@
 enum { OUTPUT_MODE = 0755 };
 
 /* Only root may give files away; for others the own group has to do. */
-static int give_group(int output, gid_t gid)
+static int give_group(int output, const struct stat *status, gid_t gid)
 {
-    struct stat status;
-    if (gid == (gid_t)-1)
-        return 0;
-    if (sys.fstat(output, &status))
-        return -1;
-    if (status.st_gid == gid || !sys.fchown(output, (uid_t)-1, gid))
+    if (gid == (gid_t)-1 || status->st_gid == gid || !sys.fchown(output, (uid_t)-1, gid))
         return 0;
     return errno == EPERM ? 0 : -1;
 }
 
-static int open_directory(int job)
+/* ENOTDIR when there is something else, or when root finds a directory that another user has made: out of that
+ * one the user could take what tasks have printed, in a file of root's, and drop it as root's word. */
+static int open_directory(int job, struct stat *status)
 {
-    return sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int output = sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (output < 0 || sys.fstat(output, status) || geteuid() != 0 || status->st_uid == 0)
+        return output;
+    sys.close(output);
+    errno = ENOTDIR;
+    return -1;
 }
 
 int output_open(int job, gid_t gid, struct error *error)
 {
+    struct stat status = {.st_gid = gid};
     if (sys.mkdirat(job, "output", OUTPUT_MODE) && errno != EEXIST)
         return error_errno(error, "output/ could not be made");
-    int output = open_directory(job);
+    int output = open_directory(job, &status);
     if (output < 0 && (errno == ENOTDIR || errno == ELOOP)) {
         /* What is in its way is kept under another name: no end waits for it. */
         if (!spool_file_damaged(job, "output") && !sys.mkdirat(job, "output", OUTPUT_MODE))
-            output = open_directory(job);
+            output = open_directory(job, &status);
     }
     if (output < 0)
         return error_errno(error, "output/ could not be opened");
-    if (!give_group(output, gid))
+    if (!give_group(output, &status, gid))
         return output;
     error_errno(error, "the group of output/ could not be set");
     sys.close(output);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -19,11 +20,14 @@ static int real_openat(int directory, const char *name, int flags, mode_t mode)
 
 static int real_open_beneath(int directory, const char *name, int flags)
 {
+    /* Confined stages have no openat2(), as others' kernels have none: asking once is enough. */
+    static bool lacking;
     struct open_how how = {.flags = (uint64_t)(unsigned int)flags,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
                                       RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
-    int file = (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
-    if (file < 0 && errno == ENOSYS) {
+    int file = lacking ? -1 : (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
+    if (lacking || (file < 0 && errno == ENOSYS)) {
+        lacking = true;
         if (strchr(name, '/') || strcmp(name, "..") == 0) {
             errno = EXDEV;
             return -1;
@@ -31,6 +35,12 @@ static int real_open_beneath(int directory, const char *name, int flags)
         return openat(directory, name, flags | O_NOFOLLOW);
     }
     return file;
+}
+
+static int real_utimensat(int directory, const char *name, const struct timespec times[2],
+                          int flags)
+{
+    return name ? utimensat(directory, name, times, flags) : futimens(directory, times);
 }
 
 static ssize_t real_getdents(int directory, void *entries, size_t length)
@@ -70,7 +80,7 @@ struct system_calls sys = {
     .fchmod = fchmod,
     .fchown = fchown,
     .ftruncate = ftruncate,
-    .utimensat = utimensat,
+    .utimensat = real_utimensat,
     .getdents = real_getdents,
     .lock = real_lock,
     .fstatvfs = fstatvfs,

@@ -35,6 +35,7 @@ struct system_calls {
     int (*fchmod)(int file, mode_t mode);
     int (*fchown)(int file, uid_t owner, gid_t group);
     int (*ftruncate)(int file, off_t length);
+    /* Without a name: of what `directory`, a descriptor, is itself.  A confined stage has no other form. */
     int (*utimensat)(int directory, const char *name, const struct timespec times[2], int flags);
     ssize_t (*getdents)(int directory, void *entries, size_t length);
     int (*lock)(int file, short type); /* fcntl F_OFD_SETLK over the whole file */

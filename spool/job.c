@@ -126,11 +126,11 @@ done:
     return result;
 }
 
-void job_notify(const struct spool *spool, const struct job_place *place)
+void job_notify(const struct spool *spool, const struct job_place *place, int job)
 {
     /* Only a hint: the timed scan finds what a lost notification would have told. */
     if (!place->date[0])
-        sys.utimensat(spool->states[place->state], place->id, NULL, AT_SYMLINK_NOFOLLOW);
+        sys.utimensat(job, NULL, NULL, 0);
     if (place->state == STATE_HELD)
         spool_notify_failed(spool);
 }

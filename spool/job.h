@@ -31,8 +31,8 @@ int job_sync_place(struct spool *spool, const struct job_place *place, struct er
 int job_move(struct spool *spool, struct job_place *place, enum state to, int64_t now,
              struct error *error);
 
-/* Notify the stage that watches the job's state: touch the job's directory. */
-void job_notify(const struct spool *spool, const struct job_place *place);
+/* Notify the stage that watches the job's state: touch the job's directory, which is open as `job`. */
+void job_notify(const struct spool *spool, const struct job_place *place, int job);
 
 /* Did the directory change so long ago that any later change will show in its time, however coarse
  * the file system's clock is? */

@@ -191,10 +191,10 @@ int spool_sync_state(struct spool *spool, enum state state, struct error *error)
 
 void spool_notify_failed(const struct spool *spool)
 {
-    sys.utimensat(spool->root, state_names[STATE_FAILED], NULL, AT_SYMLINK_NOFOLLOW);
+    sys.utimensat(spool->states[STATE_FAILED], NULL, NULL, 0);
 }
 
 void spool_notify_rendered(const struct spool *spool)
 {
-    sys.utimensat(spool->root, state_names[STATE_RENDERED], NULL, AT_SYMLINK_NOFOLLOW);
+    sys.utimensat(spool->states[STATE_RENDERED], NULL, NULL, 0);
 }

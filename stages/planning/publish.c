@@ -150,7 +150,11 @@ static void notify_jobs(const struct planning *planning, const bool *to_notify)
             continue;
         memcpy(place.id, job_cache_id(planning->order[i]),
                strlen(job_cache_id(planning->order[i])) + 1);
-        job_notify(&planning->stage->spool, &place);
+        int job = job_open(&planning->stage->spool, &place);
+        if (job < 0)
+            continue;
+        job_notify(&planning->stage->spool, &place, job);
+        sys.close(job);
     }
 }
 

@@ -295,7 +295,7 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
     if (!result)
         result = decide_request(&asking, now, error);
     if (!result)
-        job_notify(&stage->spool, &place);
+        job_notify(&stage->spool, &place, asking.job);
     arena_free(arena);
     sys.close(asking.job);
     return result;

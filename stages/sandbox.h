@@ -1,9 +1,11 @@
-/* stages/sandbox.h - confines a stage that reads untrusted text
+/* stages/sandbox.h - confines a process that reads untrusted text
  *
- * After sandbox_enter() the process can read and write below the spool and read the system's
- * libraries and user names, and nothing else: no network, no other files, no new programs, no new
- * processes, no privileges.  It uses capabilities, no_new_privs, Landlock (from ABI 2, Linux 5.19)
- * and seccomp.  What the kernel lacks is left out, and the log says so.
+ * After sandbox_enter() the process can use what it needs of the spool, and nothing else: no network, no
+ * other files, no new programs or code, no new processes, no signals to others, no privileges but those
+ * below.  It uses capabilities, no_new_privs, Landlock (from ABI 2, Linux 5.19; stages/sandbox_files.h) and
+ * seccomp (stages/sandbox_calls.h).  What the kernel lacks is left out, and the log says so.
+ *
+ * What it cannot prevent is in docs/administrator.md, "If a process were taken over".
  */
 #ifndef STAGES_SANDBOX_H
 #define STAGES_SANDBOX_H
@@ -11,8 +13,14 @@
 #include "base/error.h"
 #include "spool/spool.h"
 
+enum sandbox_reader {
+    SANDBOX_INTAKE, /* takes files out of incoming/ and makes jobs of them */
+    SANDBOX_REREAD  /* reads the requests of jobs again */
+};
+
 /* Switch to the user (when run as root and `user` is not empty) and enter the sandbox.  -1 and a
  * sentence when that fails although the kernel supports it. */
-int sandbox_enter(const struct spool *spool, struct text user, struct error *error);
+int sandbox_enter(const struct spool *spool, struct text user, enum sandbox_reader reader,
+                  struct error *error);
 
 #endif

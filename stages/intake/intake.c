@@ -418,7 +418,7 @@ static int intake_confine(struct stage *stage, struct error *error)
     if (witness_start(stage, error) || users_start(error) ||
         guard_limit(((struct intake *)stage)->guard, error))
         return -1;
-    return sandbox_enter(&stage->spool, stage->settings.user, error);
+    return sandbox_enter(&stage->spool, stage->settings.user, SANDBOX_INTAKE, error);
 }
 
 static void intake_close(struct stage *stage)

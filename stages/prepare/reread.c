@@ -68,7 +68,7 @@ static int carry_out_confined(struct reread *reread, size_t first, struct guard 
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         leave_secrets(stage);
         if (users_start(error) || guard_limit(guard, error) ||
-            sandbox_enter(&stage->spool, stage->settings.user, error)) {
+            sandbox_enter(&stage->spool, stage->settings.user, SANDBOX_REREAD, error)) {
             log_warn("%s", error->text);
             _exit(1);
         }

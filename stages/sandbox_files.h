@@ -1,0 +1,17 @@
+/* stages/sandbox_files.h - which files a confined stage can use: Landlock
+ *
+ * Of the spool each directory has the rights that the stage needs there, and of the rest of the
+ * machine nothing but random bytes can be opened.  What newer kernels know beside files (connections, signals
+ * and sockets of others) is forbidden as well.  Not ruled: looking at a file's status, and what is open already.
+ */
+#ifndef STAGES_SANDBOX_FILES_H
+#define STAGES_SANDBOX_FILES_H
+
+#include "base/error.h"
+#include "spool/spool.h"
+
+/* Confine this process for good; needs no_new_privs.  `incoming`: it takes files out of incoming/;
+ * else it only reads the requests of jobs again.  Says so, and returns 0, where the kernel has no Landlock. */
+int sandbox_files_restrict(const struct spool *spool, bool incoming, struct error *error);
+
+#endif

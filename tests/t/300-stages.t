@@ -22,6 +22,11 @@ done
 pid=$(stage_pid intake)
 is "$(grep '^NoNewPrivs' "/proc/$pid/status" | cut -f2)" 1 "intake can gain no privileges"
 is "$(grep '^Seccomp:' "/proc/$pid/status" | cut -f2)" 2 "intake runs under a seccomp filter"
+capabilities() { sed -n 's/^Cap\(Eff\|Prm\|Inh\):\t//p' "/proc/$(stage_pid intake)/status" | tr '\n' ' '; }
+if [ "$(id -u)" = 0 ]; then
+    is "$(capabilities)" "0000000000000000 000000001000000b 000000001000000b " \
+        "of root's powers it has CHOWN, DAC_OVERRIDE, FOWNER and LEASE"
+fi
 
 # What is no job is said once, however often it is seen.
 touch "$spool/rendered/x.yaml" "$spool/rendered/y.yaml"
@@ -168,4 +173,18 @@ is "$(ls "$spool"/done/* | grep -c '^s[0-9]')" 200 "all jobs are done"
 is "$(ls "$spool"/done/* | grep '^s[0-9]' | cut -c1-4 | sort -u | wc -l)" 200 "each once"
 is "$(ls -A "$spool/.claims")" "" "no claim is left"
 
+
+# Root's intake as another user: what it is, from outside.
+if [ "$(id -u)" = 0 ]; then
+    stop_daemon
+    chown -R nobody "$spool"
+    set_setting user nobody
+    start_daemon
+    job as-nobody
+    ok "intake as another user serves" wait_for 20 in_state as-nobody "done"
+    pid=$(stage_pid intake)
+    is "$(stat -c %U "/proc/$pid") $(sed -n 's/^\(NoNewPrivs\|Seccomp\):\t//p' "/proc/$pid/status" | tr '\n' ' ')" "nobody 1 2 " \
+        "it is that user, without new privileges, under a filter"
+    is "$(capabilities)" "0000000000000000 0000000010000000 0000000010000000 " "with LEASE alone"
+fi
 done_testing

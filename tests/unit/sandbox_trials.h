@@ -64,6 +64,8 @@ static char memory[64];
 
 /* Programs and processes. */
 TRIAL(execve, execl(prey.program, "program", (char *)NULL))
+/* What Landlock would forbid, too, is tried where it has nothing to say: seccomp has to be first. */
+TRIAL(execve_of_nothing, execl("/no/program", "program", (char *)NULL))
 TRIAL(execveat, syscall(SYS_execveat, prey.outside, "program", ((char *[]){memory, NULL}),
                         ((char *[]){NULL}), 0))
 TRIAL(memfd_create, syscall(SYS_memfd_create, "x", 0))
@@ -103,6 +105,12 @@ static long queue(long call)
         return syscall(call, prey.process, SIGWINCH, &info);
     return syscall(call, prey.process, prey.process, SIGWINCH, &info);
 }
+static long try_signals_to_nobody(void)
+{
+    siginfo_t info = {.si_code = SI_QUEUE, .si_signo = SIGWINCH};
+    return syscall(SYS_rt_sigqueueinfo, 0x7ffffff0, SIGWINCH, &info);
+}
+TRIAL(kill_nobody, kill(0x7ffffff0, SIGWINCH))
 TRIAL(rt_sigqueueinfo, queue(SYS_rt_sigqueueinfo))
 TRIAL(rt_tgsigqueueinfo, queue(SYS_rt_tgsigqueueinfo))
 TRIAL(pidfd_open, syscall(SYS_pidfd_open, prey.process, 0))
@@ -208,6 +216,7 @@ TRIAL(quotactl, syscall(SYS_quotactl, 0x80000200u, NULL, 0, memory))
 TRIAL(settings, openat(prey.spool, "dlspool.yaml", O_WRONLY))
 TRIAL(read_settings, openat(prey.spool, "dlspool.yaml", O_RDONLY))
 TRIAL(lease, openat(prey.spool, ".lease", O_WRONLY))
+TRIAL(cut_lease, openat(prey.spool, ".lease", O_RDONLY | O_TRUNC))
 TRIAL(replace_lease, unlinkat(prey.spool, ".lease", 0))
 TRIAL(template, openat(prey.spool, "templates.git/hook", O_WRONLY | O_CREAT, 0644))
 TRIAL(templates_moved, renameat(prey.spool, "templates.git", prey.spool, "incoming/old"))
@@ -295,6 +304,10 @@ TRIAL(a_call_of_tomorrow, syscall(500, 0))
     }
 static const struct trial trials[] = {
     SHOWN(execve),
+    TRY(execve_of_nothing),
+    TRY(signals_to_nobody),
+    TRY(kill_nobody),
+    SHOWN(cut_lease),
     SHOWN(execveat),
     SHOWN(memfd_create),
     SHOWN(fork),

@@ -15,7 +15,8 @@
 
 enum sandbox_reader {
     SANDBOX_INTAKE, /* takes files out of incoming/ and makes jobs of them */
-    SANDBOX_REREAD  /* reads the requests of jobs again */
+    SANDBOX_REREAD, /* renders the requests of jobs again, and moves these */
+    SANDBOX_VERIFY  /* renders the requests of jobs of rendered/ again, and writes nothing */
 };
 
 /* Switch to the user (when run as root and `user` is not empty) and enter the sandbox.  -1 and a

@@ -32,20 +32,21 @@
 
 static const struct {
     const char *name;
-    uint64_t intake, reread;
+    uint64_t access[3]; /* by enum sandbox_reader */
 } rights[] = {
-    {".", LIST, LIST},             /* opened again for the sake of NFS; the names in .podman, too */
-    {".lease", READ, READ},        /* as it is now: another is another daemon's */
-    {"templates.git", LOOK, LOOK}, /* rendering */
-    {"incoming", TAKE, 0},         /* dropped files are taken, or renamed out of sight */
-    {".claims", TAKE, 0},
-    {".new", TAKE, 0},      /* jobs are made here, */
-    {"failed", TAKE, MOVE}, /* and moved to these, with what cannot be read of a dropped file */
-    {"rendered", MOVE, MOVE},
-    {"held", MOVE, MOVE},
-    {"submitted", WRITE, LOOK},   /* control requests */
-    {"done", LOOK, LOOK},         /* is there such a job? */
-    {"/dev/urandom", READ, READ}, /* seeds of hash tables */
+    {".", {LIST, LIST, LIST}},  /* opened again for the sake of NFS; the names in .podman, too */
+    {".lease", {READ, READ}},   /* as it is now: another is another daemon's */
+    {".host", {0, READ, READ}}, /* which libraries this machine has; intake has read it before */
+    {"templates.git", {LOOK, LOOK, LOOK}}, /* rendering */
+    {"incoming", {TAKE}},                  /* dropped files are taken, or renamed out of sight */
+    {".claims", {TAKE}},
+    {".new", {TAKE}},         /* jobs are made here, */
+    {"failed", {TAKE, MOVE}}, /* and moved to these, with what cannot be read of a dropped file */
+    {"rendered", {MOVE, MOVE, LOOK}},
+    {"held", {MOVE, MOVE}},
+    {"submitted", {WRITE, LOOK}},        /* control requests */
+    {"done", {LOOK, LOOK}},              /* is there such a job? */
+    {"/dev/urandom", {READ, READ, READ}} /* seeds of hash tables */
 };
 
 /* The kernel's struct as of ABI 6; what an older one does not know must be 0. */
@@ -78,7 +79,8 @@ static int allow_path(const struct spool *spool, int ruleset, const char *name, 
     return result;
 }
 
-int sandbox_files_restrict(const struct spool *spool, bool incoming, struct error *error)
+int sandbox_files_restrict(const struct spool *spool, enum sandbox_reader reader,
+                           struct error *error)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (abi < 2) {
@@ -91,7 +93,7 @@ int sandbox_files_restrict(const struct spool *spool, bool incoming, struct erro
         return error_errno(error, "Landlock could not be set up");
     int result = 0;
     for (size_t i = 0; i < ARRAY_COUNT(rights) && !result; i++) {
-        uint64_t access = (incoming ? rights[i].intake : rights[i].reread) & known.files;
+        uint64_t access = rights[i].access[reader] & known.files;
         if (access)
             result = allow_path(spool, ruleset, rights[i].name, access);
         if (result)

@@ -8,10 +8,11 @@
 #define STAGES_SANDBOX_FILES_H
 
 #include "base/error.h"
-#include "spool/spool.h"
+#include "stages/sandbox.h"
 
-/* Confine this process for good; needs no_new_privs.  `incoming`: it takes files out of incoming/;
- * else it only reads the requests of jobs again.  Says so, and returns 0, where the kernel has no Landlock. */
-int sandbox_files_restrict(const struct spool *spool, bool incoming, struct error *error);
+/* Confine this process for good; needs no_new_privs.  Says so, and returns 0, where the kernel has no
+ * Landlock. */
+int sandbox_files_restrict(const struct spool *spool, enum sandbox_reader reader,
+                           struct error *error);
 
 #endif

@@ -19,7 +19,7 @@
 #include "base/file.h"
 #include "spool/job.h"
 #include "stages/guard.h"
-#include "stages/prepare/prepare.h"
+#include "stages/prepare/limits.h"
 #include "stages/sandbox.h"
 
 enum {
@@ -94,18 +94,26 @@ static enum verified take_commit(struct reading *reading, struct text commit, st
     return VERIFY_SAME;
 }
 
-/* Does the request give this record's manifest, and what root goes by beside it? */
+/* Does the request give this record's manifest, and what root goes by beside it?  What `limits` of dlspool.yaml decided
+ * when the job was accepted stands in the record: its priority, and its time_limit where the request names none. */
 static enum verified compare(struct reading *reading, const struct job_record *record,
                              struct text request, struct error *error)
 {
     struct preparation preparation;
     struct job_record again = *record;
-    if (prepare_request(reading->arena, request, record->source.data, &again, &preparation) ||
-        prepare_manifest(reading->arena, reading->repository, &again, &preparation))
+    int64_t asked = 0;
+    int result =
+        prepare_request(reading->arena, request, record->source.data, &again, &preparation);
+    if (!result) {
+        asked = again.time_limit;
+        limits_keep(record, &again, preparation.description);
+        result = prepare_manifest(reading->arena, reading->repository, &again, &preparation);
+    }
+    if (result)
         error_set(error, "it cannot be rendered: %s", preparation.error.text);
     else if (!text_equal(again.manifest_sha256, record->manifest_sha256))
         error_set(error, "manifest.yaml is not what the request is rendered to");
-    else if (again.time_limit != record->time_limit ||
+    else if ((asked && asked != record->time_limit) ||
              !text_equal(again.gpu_type, record->gpu_type) ||
              !text_equal(again.units_file, record->units_file))
         error_set(error, "job.yaml is not what the request says");
@@ -145,8 +153,9 @@ static void answer_as_reader(int socket, struct stage *stage)
     struct reading reading = {.stage = stage, .arena = arena_new()};
     struct answer answer = {.verified = VERIFY_TROUBLE};
     struct guard *guard = guard_new(&answer.error);
-    bool unready = !guard || guard_limit(guard, &answer.error) ||
-                   sandbox_enter(&stage->spool, stage->settings.user, &answer.error);
+    bool unready =
+        !guard || guard_limit(guard, &answer.error) ||
+        sandbox_enter(&stage->spool, stage->settings.user, SANDBOX_VERIFY, &answer.error);
     for (ssize_t length; (length = recv(socket, text, sizeof(text) - 1, 0)) > 0;) {
         text[length] = '\0';
         guard_enter(guard, "a request", 0);

@@ -26,7 +26,7 @@ for verb in $verbs; do
     own=$(options <<<"$help" | grep '^--' | grep -vx -e --spool -e --help)
     is "$(section SYNOPSIS <<<"$text" | options | grep '^--' | words)" "$(printf '%s' "${own:+$own$'\n'}" | words)" \
         "and so is its SYNOPSIS"
-    arguments() { grep -oE -- '--[a-z]+ [A-Z]+' | sort -u | words; }
+    arguments() { grep -oE -- '--[a-z]+ [A-Z]+\b' | sort -u | words; }
     is "$(arguments <<<"$written")" "$(arguments <<<"$help")" "with the same names of values"
     operands=$("$DLSPOOL" "$verb" --help | sed -n '1s/.*'"$verb"'\( \[OPTIONS\]\)\{0,1\} *//p')
     if [ "$verb" = render ]; then operands='FILE|JOB...'; fi   # ID is an option's value there

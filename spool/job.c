@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "base/file.h"
 
 enum { PUBLIC_DIRECTORY = 0755, OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+enum { NEW_NAME_SIZE = ID_SIZE + 24 }; /* an id and an epoch */
 
 /* The directory a place is in: the state's own, or a day of done/, which is opened and must be
  * closed when it is not the state's. */
@@ -48,23 +50,44 @@ const char *job_place_text(const struct job_place *place, char buffer[static PLA
     return buffer;
 }
 
+/* In .new/.  A daemon that wakes up may make a job of the same claim as the one that has taken over: neither is to
+ * publish or remove what the other writes. */
+static const char *name_new(const struct spool *spool, const char *id,
+                            char name[static NEW_NAME_SIZE])
+{
+    if (spool->epoch)
+        snprintf(name, NEW_NAME_SIZE, "%s.%" PRId64, id, spool->epoch);
+    else
+        snprintf(name, NEW_NAME_SIZE, "%s", id);
+    return name;
+}
+
 int job_create(struct spool *spool, const char *id, struct error *error)
 {
-    int made = sys.mkdirat(spool->new_jobs, id, PUBLIC_DIRECTORY);
+    char buffer[NEW_NAME_SIZE];
+    const char *name = name_new(spool, id, buffer);
+    int made = sys.mkdirat(spool->new_jobs, name, PUBLIC_DIRECTORY);
     /* What an attempt that failed could not remove again; or this call's own, by a lost reply. */
-    if (made && errno == EEXIST && !job_remove(spool->new_jobs, id, error))
-        made = sys.mkdirat(spool->new_jobs, id, PUBLIC_DIRECTORY);
+    if (made && errno == EEXIST && !job_remove(spool->new_jobs, name, error))
+        made = sys.mkdirat(spool->new_jobs, name, PUBLIC_DIRECTORY);
     if (made)
-        return error_errno(error, "the job directory .new/%s could not be made", id);
-    int job = sys.openat(spool->new_jobs, id, OPEN_DIRECTORY, 0);
+        return error_errno(error, "the job directory .new/%s could not be made", name);
+    int job = sys.openat(spool->new_jobs, name, OPEN_DIRECTORY, 0);
     if (job < 0)
-        return error_errno(error, "the job directory .new/%s could not be opened", id);
+        return error_errno(error, "the job directory .new/%s could not be opened", name);
     return job;
+}
+
+void job_discard(struct spool *spool, const char *id)
+{
+    char name[NEW_NAME_SIZE];
+    job_remove(spool->new_jobs, name_new(spool, id, name), NULL);
 }
 
 int job_publish(struct spool *spool, const char *id, enum state state, struct error *error)
 {
-    if (file_rename(spool->new_jobs, id, spool->states[state], id))
+    char name[NEW_NAME_SIZE];
+    if (file_rename(spool->new_jobs, name_new(spool, id, name), spool->states[state], id))
         return error_errno(error, "the job %s could not be moved to %s/", id,
                            spool_state_name(state));
     return 0;

@@ -18,10 +18,12 @@ int job_open(const struct spool *spool, const struct job_place *place);
 enum { PLACE_TEXT_SIZE = 96 };
 const char *job_place_text(const struct job_place *place, char buffer[static PLACE_TEXT_SIZE]);
 
-/* Make a new job's directory in .new/ and open it.  -1 and a sentence. */
+/* Make a new job's directory in .new/, where it has a name of this epoch's, and open it.  -1 and a sentence. */
 int job_create(struct spool *spool, const char *id, struct error *error);
-/* Publish it: .new/<id> to `state`/<id>. */
+/* Publish it as `state`/<id>. */
 int job_publish(struct spool *spool, const char *id, enum state state, struct error *error);
+/* Remove it, unpublished, as far as that can be done. */
+void job_discard(struct spool *spool, const char *id);
 
 /* spool_sync_state() for the directory that a job is in, which may be a day of done/. */
 int job_sync_place(struct spool *spool, const struct job_place *place, struct error *error);

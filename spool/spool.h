@@ -19,6 +19,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/system.h"
@@ -37,6 +38,7 @@ struct spool {
     int root, incoming, claims, new_jobs;
     int states[STATE_COUNT]; /* open directories */
     uid_t owner;             /* the owner of the spool's directory */
+    int64_t epoch;           /* of the lease under which this process writes; 0: none */
     enum sync_mode sync_mode;
 };
 

@@ -51,6 +51,7 @@ int stage_open(struct stage *stage, const char *name, const char *directory, str
     gethostname(stage->host, sizeof(stage->host) - 1);
     if (spool_open(&stage->spool, directory, error))
         return -1;
+    stage->spool.epoch = stage->epoch;
     if (settings_read(&stage->settings, &stage->spool, error)) {
         spool_close(&stage->spool);
         return -1;

@@ -186,7 +186,7 @@ static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
         return;
     if (look == DROP_ERROR)
         log_warn("%s; it is retried", error.text);
-    job_remove(spool->new_jobs, item->id, NULL);
+    job_discard(spool, item->id);
     item->fate = ACCEPT_KEEP;
     item->claim->look = clock_elapsed() + look_again;
 }
@@ -212,7 +212,7 @@ static void publish_job(struct acceptor *acceptor, struct acceptance *item)
         return;
     if (job_publish(&acceptor->stage->spool, item->id, item->state, &error)) {
         log_warn("%s; it is retried", error.text);
-        job_remove(acceptor->stage->spool.new_jobs, item->id, NULL);
+        job_discard(&acceptor->stage->spool, item->id);
         item->fate = ACCEPT_KEEP;
         item->doubtful = true;
         item->claim->look = clock_elapsed() + look_again;
@@ -246,7 +246,7 @@ static void give_up(struct acceptor *acceptor, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct acceptance *item = &acceptor->items[i];
         if (item->fate == ACCEPT_JOB)
-            job_remove(acceptor->stage->spool.new_jobs, item->id, NULL);
+            job_discard(&acceptor->stage->spool, item->id);
         item->claim->look = clock_elapsed() + look_again;
     }
 }

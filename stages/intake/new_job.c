@@ -158,7 +158,7 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
     sys.close(job);
     item->fate = result ? ACCEPT_KEEP : ACCEPT_JOB;
     if (result)
-        job_remove(spool->new_jobs, item->id, NULL);
+        job_discard(spool, item->id);
     return result;
 }
 

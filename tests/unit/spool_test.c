@@ -223,6 +223,26 @@ static void removing_takes_the_whole_tree(void **state)
     assert_int_equal(access("/etc/passwd", F_OK), 0);
 }
 
+/* One daemon makes a job of a claim; another, which was taken for dead, wakes up and does the same. */
+static void what_another_epoch_writes_is_left_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    struct error error;
+    struct spool woken = fixture->spool;
+    fixture->spool.epoch = 2;
+    woken.epoch = 1;
+    int job = job_create(&fixture->spool, id_one, &error);
+    assert_int_equal(spool_file_create(job, "log", TEXT("whole"), 0644, &error), 0);
+    int part = job_create(&woken, id_one, &error);
+    assert_true(part >= 0);
+    job_discard(&woken, id_one);
+    assert_int_equal(job_publish(&fixture->spool, id_one, STATE_RENDERED, &error), 0);
+    assert_int_equal(faccessat(fixture->spool.states[STATE_RENDERED], id_one, F_OK, 0), 0);
+    assert_int_equal(faccessat(job, "log", F_OK, 0), 0);
+    close(part);
+    close(job);
+}
+
 static void write_settings(struct fixture *fixture, const char *text)
 {
     struct error error;
@@ -275,6 +295,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_replaces_a_file_is_durable_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(private_files_are_not_everybodys, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removing_takes_the_whole_tree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_another_epoch_writes_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(settings_have_defaults_and_limits, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,11 +120,13 @@ void requeue_finish(struct requeuer *requeuer)
     bool touched[STATE_COUNT] = {false};
     struct error error;
     size_t count = requeuer->moves_count;
-    bool moves = count && !stage_is_fenced(requeuer->renewer.stage);
+    bool moves = count > 0;
     if (moves && spool_sync(spool, &error)) {
         log_warn("%s; jobs are requeued once this works", error.text);
         moves = false;
     }
+    moves =
+        moves && !stage_is_fenced(requeuer->renewer.stage); /* a sync can take as long as a stop */
     for (size_t i = 0; i < count; i++) {
         struct requeue_move *move = &requeuer->moves[i];
         enum state from = move->place.state;

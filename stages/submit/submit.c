@@ -175,7 +175,7 @@ static size_t submit_batch(struct submitter *submitter)
     adapt_window(submitter, count);
     if (spool_sync(&stage->spool, &error))
         log_warn("%s; the outcomes are written again", error.text);
-    else
+    else if (!stage_is_fenced(stage)) /* a sync can take as long as a stop */
         handover_move(submitter, count);
 
     for (size_t i = 0; i < count; i++) {
@@ -216,7 +216,7 @@ static void grant_request(struct submitter *submitter, const char *id)
     handover_note_outcome(submitter, item);
     if (spool_sync(&submitter->stage.spool, &error))
         log_warn("%s", error.text);
-    else
+    else if (!stage_is_fenced(&submitter->stage))
         handover_move(submitter, 1);
     handover_close(item);
     arena_reset(submitter->arena);

@@ -268,17 +268,19 @@ void follow_end_jobs(struct round *round)
             log_warn("%s: %s", followed->place.id, error.text);
         round->calls[count++] = &followed->call;
     }
-    if (count == 0 || stage_is_fenced(&tracker->stage))
+    if (count == 0)
         return;
     if (spool_sync(spool, &error)) {
         log_warn("%s; ends of jobs are written once this works", error.text);
         return;
     }
+    if (stage_is_fenced(&tracker->stage)) /* a sync can take as long as a stop */
+        return;
     for (size_t i = 0; i < round->count; i++)
         if (round->jobs[i].end)
             round->jobs[i].tracked->fate = round->jobs[i].fate;
     tracker->executor->operations->remove(tracker->executor, round->calls, count);
-    if (!move_ended(round))
+    if (stage_is_fenced(&tracker->stage) || !move_ended(round))
         return;
     spool_notify_failed(spool);
     spool_notify_rendered(spool); /* there may be room now */

@@ -6,6 +6,7 @@
 
 #include "base/sha256.h"
 #include "spool/waiting.h"
+#include "stages/lease_line.h"
 
 /* ---- the executor ---- */
 
@@ -145,6 +146,43 @@ static void the_log_of_one_that_waits_stays_small(void **state)
     }
 }
 
+static int syncs; /* until another daemon has taken over */
+
+static void write_lease(int64_t epoch)
+{
+    char line[LEASE_TEXT_SIZE];
+    lease_line_format(epoch, "unlocked", line);
+    assert_int_equal(spool_file_replace(spool.root, ".lease", text_of(line), 0644, &error), 0);
+}
+
+static int sync_slowly(int file)
+{
+    (void)file;
+    if (--syncs == 0)
+        write_lease(2);
+    return 0;
+}
+
+/* The outcome is noted and synced, which can take as long as a stop; then the job is the other daemon's. */
+static void nothing_moves_after_a_sync_that_was_too_long(void **state)
+{
+    (void)state;
+    fake.outcome = SUBMIT_ACCEPTED;
+    write_lease(1);
+    stage->epoch = 1;
+    stage->spool.sync_mode = SYNC_FILESYSTEM;
+    const char *id = put("slow", 1);
+    syncs = 2;
+    sys.syncfs = sync_slowly;
+    advance(0);
+    stage_kind->round(stage);
+    sys.syncfs = sync_nothing;
+    assert_true(syncs <= 0);
+    assert_int_equal(fake.asked, 1);
+    assert_true(stage->failed);
+    assert_true(in_state(id, STATE_RENDERED));
+}
+
 /* Nothing came of its intent, so it can be killed; of one whose outcome is unknown that is not
  * known. */
 static void one_that_waits_can_be_killed(void **state)
@@ -241,6 +279,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_declined_waits_where_it_is, open_all, close_spool),
         cmocka_unit_test_setup_teardown(the_log_of_one_that_waits_stays_small, open_all,
+                                        close_spool),
+        cmocka_unit_test_setup_teardown(nothing_moves_after_a_sync_that_was_too_long, open_all,
                                         close_spool),
         cmocka_unit_test_setup_teardown(one_that_waits_can_be_killed, open_all, close_spool),
         cmocka_unit_test_setup_teardown(declined_jobs_do_not_keep_others, open_all, close_spool),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The protocol in Promela, tests/model/: every order of steps of two daemons.  The protocol as it
+# The protocol in Promela, tests/model/: every order of steps of two daemons, an executor and a user.  The protocol as it
 # is holds; as it was, and with each of its protections taken out, spin finds what goes wrong.
 #
-# MODEL_MORE=1 (make check-long) tries more kills.
+# MODEL_MORE=1 (make check-long) tries more kills, takeovers and lost answers together.
 . "$(dirname "$0")/lib.bash"
 command -v spin >/dev/null && command -v gcc >/dev/null || skip_all "spin and gcc are not here"
 
@@ -28,8 +28,19 @@ for without in NO_LOOK KEEPS_OWN KEEPS_CLAIM FREES_NUMBER OVERLOOKS_CLAIMS; do f
 for without in ANY_LOCK KEEPS_LOCK; do finds serve $same $few -D$without; done
 finds serve $same $kills -DUNLOCKED_FIRST
 
+killed="-DKILLS=1 -DTAKEOVERS=0 -DLOSSES=0" taken="-DKILLS=0 -DTAKEOVERS=1 -DLOSSES=0" lost="-DKILLS=0 -DTAKEOVERS=0 -DLOSSES=2"
+holds job -DKILLS=1 -DTAKEOVERS=0 -DLOSSES=2 -DUSER
+holds job $taken
+for without in NO_SEARCH NO_END; do finds job $killed -D$without; done
+for without in NO_TOKEN NO_INTENT BELIEVES_AWAY; do finds job $lost -DUSER -D$without; done
+for without in NO_FENCE MOVES_UNSEEN SHARED_NEW; do finds job $taken -D$without; done
+finds job $taken -DLATE
+
 if [ "${MODEL_MORE:-}" ]; then
     holds serve $same -DPATIENCE -DKILLS=2 -DSTEPS=1
     holds serve -DPATIENCE -DKILLS=2 -DSTEPS=1
+    holds job $taken -DUSER
+    holds job $taken -DLATE -DKEEPS
+    holds job -DKILLS=0 -DTAKEOVERS=1 -DLOSSES=1
 fi
 done_testing

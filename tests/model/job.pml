@@ -17,7 +17,7 @@
  * Not here: a retry before the claim is gone, which a search that is slower than two attempts could miss
  * (stages/shared/duplicate.h sets such a copy aside); held/, arrays, sizes.
  *
- * What must be found: LATE without KEEPS, a weakness that docs/reliability.md tells; and each protection taken out, see
+ * What must be found: LATE without KEEPS, or with USER, a weakness that docs/reliability.md tells; and each protection taken out, see
  * tests/t/340-model.t.
  */
 #define NOT 0

@@ -1,8 +1,8 @@
 /* watcher/arrivals.c - the files in the drop directory that are complete
  *
- * What the watch found is sorted at once into its owner's lane (watcher/turns.h), for the price of
- * one fstatat, however much waits; the dear part, opening and reading a file, is done when its
- * turn has come.
+ * Each name that the watch delivers is sorted into its owner's lane (watcher/turns.h) at once, for
+ * one fstatat however many files wait.  The expensive part, opening and reading the file, waits for
+ * the file's turn.
  */
 #include "watcher/arrivals.h"
 
@@ -22,25 +22,25 @@
 
 enum {
     DEFAULT_PENDING = 32768,
-    DEFAULT_NAMES = 8192, /* that the watch holds until they are sorted */
+    DEFAULT_NAMES = 8192, /* most names that the watch holds until they are sorted */
     DEFAULT_NOTICE = 60000,
-    FIRST_LOOK = 20,     /* milliseconds that a new file is left alone: most are closed
+    FIRST_LOOK = 20, /* milliseconds before the first look at a new file: most are closed
                                  * by then, which is one look instead of two */
-    LOOK_STEP = 20,      /* milliseconds; looks at files that wait are made together */
+    LOOK_STEP = 20, /* milliseconds; looks are rounded up to this, so that they are made together */
     TROUBLE_LOOK = 1000, /* milliseconds until the next look after one that failed */
-    SORTING_TIME = 50,   /* milliseconds for sorting what is new, before others' turns */
-    MOST_LOOKS = 256,    /* at files that turn out to wait, in one call */
+    SORTING_TIME = 50,   /* milliseconds that one call may spend on sorting new names */
+    MOST_LOOKS = 256,    /* looks in one call at files that turn out to be incomplete */
 };
 
-static const uid_t nobody_known = (uid_t)-1; /* the owner could not be learned */
+static const uid_t nobody_known = (uid_t)-1; /* the owner could not be determined */
 
 struct pending {
-    struct turn turn; /* the first, so that its address is this one's */
+    struct turn turn; /* first member: a turn's address is its file's */
     struct settle_memory memory;
-    unsigned int flags; /* what came since the last look */
+    unsigned int flags; /* events since the last look */
     uid_t owner;
     bool noticed;
-    bool believed; /* by its age at the first look, for want of a memory */
+    bool believed; /* judge the first look by the file's age: its history may have been lost */
 };
 
 struct arrivals {
@@ -54,10 +54,10 @@ struct arrivals {
     struct names *pending; /* payload: struct pending */
     size_t limit;
     struct turns *turns;
-    bool missed;         /* names were left out for want of room: a scan is to find them */
-    bool crowded;        /* ... and those that it finds may have been here before */
-    struct buffer bytes; /* room for looks */
-    bool troubled;       /* the last look at a file failed, which was said */
+    bool missed;         /* names were left out because the table was full: scan again */
+    bool crowded;        /* files that a scan finds may have been in the table before */
+    struct buffer bytes; /* content of the file being looked at */
+    bool troubled;       /* the last look at a file failed, and the log says so */
 };
 
 struct arrivals *arrivals_open(int directory, const char *path,
@@ -146,7 +146,7 @@ static void hand_out(struct text name, const struct pending *pending, bool refus
     arrival->refuse = refuse;
 }
 
-/* Tell the administrator once of a file that waits for long. */
+/* Log once that a file has been waiting for a long time. */
 static void notice_waiting(struct arrivals *arrivals, struct pending *pending, struct text name,
                            int64_t now, const struct error *why)
 {
@@ -161,7 +161,7 @@ static void notice_waiting(struct arrivals *arrivals, struct pending *pending, s
     pending->noticed = true;
 }
 
-/* Files cannot be looked at, for a reason that is not theirs (errno): said once until one can. */
+/* Log that looking at a file failed with errno; once until a look succeeds. */
 static void say_trouble(struct arrivals *arrivals, struct text name)
 {
     struct error_quote_buffer buffer;
@@ -173,7 +173,8 @@ static void say_trouble(struct arrivals *arrivals, struct text name)
 }
 
 /* Look at a file and judge it: SETTLE_WAIT when there is nothing to hand out.  `pending` is NULL
- * when it is not remembered; otherwise it is told when to look again, or forgotten when gone. */
+ * when the file is not in the table; otherwise its next look is scheduled, or its entry is removed
+ * when the file is gone. */
 static enum settle look_at(struct arrivals *arrivals, struct pending *pending, struct text name,
                            int64_t now, struct error *why)
 {
@@ -206,7 +207,7 @@ static enum settle look_at(struct arrivals *arrivals, struct pending *pending, s
     return state;
 }
 
-/* Who dropped it; -1 when it is gone. */
+/* The owner of a file, or nobody_known; -1 when the file is gone. */
 static int find_owner(const struct arrivals *arrivals, const char *name, uid_t *owner)
 {
     struct stat status;
@@ -230,10 +231,10 @@ static struct pending *remember_file(struct arrivals *arrivals, struct text name
     return pending;
 }
 
-/* The table is full.  Whoever has most in it makes room: their last is forgotten, for a scan to find
- * again.  When that would be this owner, the owner's files that are due come first, and this one
- * is left to a scan; but one that was looked at and only waits gives its place to one that does
- * not. */
+/* Make room in a full table.  The last file of the longest lane is forgotten; a scan finds it
+ * again.  If that would be this lane, the owner's files that are already due come first and the new
+ * file is left to a scan, unless an old file has been looked at and still waits and the new one
+ * need not: then the new one takes its place.  NULL when the new file is left out. */
 static struct pending *replace_pending(struct arrivals *arrivals, struct text name, uid_t owner,
                                        bool news, int64_t due, int64_t now)
 {
@@ -258,7 +259,7 @@ static struct pending *replace_pending(struct arrivals *arrivals, struct text na
     return pending;
 }
 
-/* A name that the watch delivered: put it into its owner's lane. */
+/* Put a name that the watch delivered into its owner's lane. */
 static void sort_name(struct arrivals *arrivals, const struct watch_name *name, int64_t now)
 {
     struct text text = {name->name, name->length};
@@ -303,7 +304,7 @@ int arrivals_collect(struct arrivals *arrivals, struct error *error)
     return result;
 }
 
-/* It is somebody's turn: true when `arrival` was filled. */
+/* Look at the file whose turn it is.  True when `arrival` was filled. */
 static bool take_turn(struct arrivals *arrivals, struct pending *pending, int64_t now,
                       struct arrival *arrival)
 {

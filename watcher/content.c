@@ -2,8 +2,8 @@
  *
  * Text that begins with `{` or `[` is JSON, or YAML's flow style, which looks the same; brackets
  * are counted outside of double-quoted strings.  Only strict JSON that closes counts as complete:
- * in flow style a bracket may also stand in single quotes or in a comment.  Job files of some
- * systems are JSON with comments, `//` to the end of a line: these are passed over.
+ * in flow style a bracket may also stand in single quotes or in a comment.  Some systems' job files
+ * are JSON with comments, `//` to the end of a line; they are skipped.
  */
 #include "watcher/content.h"
 
@@ -52,8 +52,9 @@ static bool brackets_close(struct text bytes)
     return depth == 0 && !quoted;
 }
 
-/* Of text that starts as JSON does, perhaps after comments.  A comment may hold brackets and quotes
- * of its own; but what looks like one may be none. */
+/* Judge text that starts as JSON does, perhaps after comments.  Comments, which may hold brackets
+ * and quotes, are blanked first; brackets are counted with them, too, because what looks like a
+ * comment may be none. */
 static enum content judge_brackets(struct text bytes)
 {
     const char *comment;
@@ -73,7 +74,7 @@ static bool is_bracketed(struct text core)
     return core.length > 0 && (core.data[0] == '{' || core.data[0] == '[');
 }
 
-/* Is the last line of this text, spaces after it aside, `...` and nothing else? */
+/* Is the last line of this text `...` and nothing else, apart from trailing spaces? */
 static bool ends_document(struct text bytes, struct text core)
 {
     if (text_starts(core, "#!") || !text_ends(core, "\n..."))
@@ -81,8 +82,8 @@ static bool ends_document(struct text bytes, struct text core)
     return core.data + core.length < bytes.data + bytes.length;
 }
 
-/* Whether more lines would go on with what the last one is part of: a batch script, or a value in
- * YAML over several lines. */
+/* Could further lines continue what the last line is part of: a batch script, or a YAML value over
+ * several lines? */
 static bool may_go_on(struct text core)
 {
     if (text_starts(core, "#!"))

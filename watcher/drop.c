@@ -1,4 +1,4 @@
-/* watcher/drop.c - take a dropped file into our hands */
+/* watcher/drop.c - claim and read a dropped file */
 #include "watcher/drop.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "watcher/writers.h"
 
-enum { STALE_RETRIES = 3 }; /* NFSv3 forgets a file that was renamed; opening again helps */
+enum { STALE_RETRIES = 3 }; /* NFSv3 answers ESTALE after a rename; opening again helps */
 
 static enum drop_result refuse_drop(struct error *error, struct text shown, const char *reason)
 {
@@ -82,7 +82,7 @@ static bool same_file(const struct drop *drop, const struct stat *status)
            drop->mtime.tv_nsec == status->st_mtim.tv_nsec;
 }
 
-/* What a file that is not a regular one is called, and what to do instead. */
+/* The refusal for a file that is not a regular one: what it is, and what to drop instead. */
 static const char *kind_refusal(mode_t mode)
 {
     switch (mode & S_IFMT) {
@@ -113,7 +113,7 @@ static bool name_is_printable(struct text name)
     return utf8_valid(name);
 }
 
-/* Refuse what can never be a job's file, with what it is and what to drop instead. */
+/* Refuse a file that can never be a job file, saying what it is and what to drop instead. */
 static enum drop_result check_status(const struct stat *status, struct text shown,
                                      struct error *error)
 {
@@ -144,7 +144,7 @@ static enum drop_result check_status(const struct stat *status, struct text show
     return DROP_TAKEN;
 }
 
-/* Read up to one byte more than there should be.  -1 with errno set. */
+/* Read up to `size` bytes and one more, to notice that the file grew.  -1 with errno set. */
 static int read_bytes(int file, size_t size, struct buffer *bytes)
 {
     buffer_clear(bytes);
@@ -164,7 +164,7 @@ static int read_bytes(int file, size_t size, struct buffer *bytes)
     return 0;
 }
 
-/* A job's directory, moved here from its place in the spool. */
+/* Is it a job's directory that somebody moved here from the spool? */
 static bool is_job(int directory)
 {
     struct stat status;
@@ -201,7 +201,7 @@ static enum drop_result read_open_file(int file, struct text shown, struct buffe
     return DROP_TAKEN;
 }
 
-/* It could not be opened: say what it is, or that it may not be read. */
+/* Say why a claim could not be opened: what it is, or that it may not be read. */
 static enum drop_result judge_closed(int directory, const char *name, struct text shown,
                                      struct drop *drop, struct error *error)
 {
@@ -251,7 +251,7 @@ enum drop_result drop_read(int directory, const char *name, struct text shown, s
     if (file < 0)
         return judge_closed(directory, name, shown, drop, error);
     enum drop_result result = read_open_file(file, shown, bytes, drop, error);
-    sys.close(file); /* gives up the lease, too */
+    sys.close(file); /* also releases the lease */
     return result;
 }
 

@@ -13,13 +13,13 @@
 #include "base/system.h"
 #include "watcher/settle.h"
 
-enum { MOST_NAMED = 1024 }; /* remembered, so as not to be named again */
+enum { MOST_NAMED = 1024 }; /* names remembered, so that each is logged once */
 
 struct leftovers {
     char *path;
     int64_t patience, due;
     struct names *named;
-    int directory; /* during a look: */
+    int directory; /* this and `count`: during a look */
     int count;
 };
 
@@ -40,7 +40,7 @@ void leftovers_free(struct leftovers *leftovers)
     free(leftovers);
 }
 
-/* Names that dlspool and NFS clients make themselves. */
+/* Is it a name that dlspool or an NFS client makes itself? */
 static bool is_ours(struct text name)
 {
     return text_starts(name, ".refused-") || text_starts(name, ".nfs");
@@ -73,7 +73,7 @@ static int look_at(void *context, const char *entry, unsigned char type)
     if (age < leftovers->patience)
         return 0;
     if (!names_add(leftovers->named, name))
-        return 1; /* so many of them: enough has been said */
+        return 1; /* the table is full: log no more names */
     name_it(leftovers, name, age);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* watcher/leftovers.h - files in the drop directory that are never taken
  *
- * Names of work in progress (settle_ignores()) are passed over for ever.  Mostly that is as it should
- * be: they are gone in a moment.  One that stays for a minute was perhaps meant to be a job: the log
- * names it, once.  A look reads the directory's names, and asks only of those for their age.
+ * Names of work in progress (settle_ignores()) are never taken.  Most of them vanish within
+ * moments.  One that stays for longer than the patience may have been meant as a job, so the log
+ * names it once.  A look reads the directory's names, and checks the age of these alone.
  */
 #ifndef WATCHER_LEFTOVERS_H
 #define WATCHER_LEFTOVERS_H
@@ -15,7 +15,7 @@ struct leftovers;
 struct leftovers *leftovers_new(const char *path, int64_t patience);
 void leftovers_free(struct leftovers *leftovers); /* NULL is fine */
 
-/* Look, if it is time for it; `now` is clock_elapsed().  The number of files named. */
+/* Look, if a look is due; `now` is clock_elapsed().  Returns the number of files logged. */
 int leftovers_check(struct leftovers *leftovers, int directory, int64_t now);
 int64_t leftovers_due(const struct leftovers *leftovers);
 

@@ -1,9 +1,9 @@
 /* watcher/mount.h - is this file system known to live on this machine alone?
  *
- * On a local file system inotify reports every change, leases tell of every writer, and the
- * server's clock is ours.  On NFS, SMB, FUSE, 9p, Ceph, Lustre and whatever else is not in the
- * list of local ones, other machines may write unseen, so everything unknown counts as remote:
- * that costs some waiting and scanning, never a job.
+ * On a local file system inotify reports every change, leases show every writer, and timestamps
+ * come from our own clock.  On NFS, SMB, FUSE, 9p, Ceph, Lustre and the like other machines may
+ * write unseen, so a file system that is not in the list of local ones counts as remote: that costs
+ * some waiting and scanning, never a job.
  *
  * Known weakness: a local file system that this machine itself exports is local here, although
  * its clients write through the server in ways that inotify and leases show only in part.
@@ -13,6 +13,6 @@
 
 #include <stdbool.h>
 
-bool mount_is_local(int file); /* any open descriptor; false when it cannot be told */
+bool mount_is_local(int file); /* any open descriptor; false when unknown */
 
 #endif

@@ -1,7 +1,7 @@
 /* watcher/probe.c - one look at a file that still lies in the drop directory
  *
- * The lease is held over the reading, so the content belongs to the status, and released before
- * returning: between looks the writer may go on.
+ * The lease is held while reading, so that content and status match, and released before returning,
+ * so that the writer can continue between looks.
  */
 #include "watcher/probe.h"
 
@@ -13,7 +13,7 @@
 #include "base/system.h"
 #include "watcher/drop.h"
 
-/* What the content says, when it has the `size` bytes that it should have. */
+/* Judge the content; CONTENT_UNKNOWN unless it has exactly `size` bytes. */
 static enum content look_inside(int file, size_t size, struct buffer *bytes)
 {
     buffer_clear(bytes);
@@ -31,7 +31,7 @@ static enum content look_inside(int file, size_t size, struct buffer *bytes)
             break;
     }
     if (bytes->length != size)
-        return CONTENT_UNKNOWN; /* it changes as we look */
+        return CONTENT_UNKNOWN; /* it is changing while we read */
     return content_judge(buffer_text(bytes));
 }
 
@@ -43,10 +43,10 @@ static int64_t age_of(const struct stat *status)
     return age > 0 ? age : 0;
 }
 
-/* It cannot be opened: a link, a socket, not readable for us.  Tell what can be told. */
+/* Fill the look for a file that cannot be opened: a link, a socket, one we may not read. */
 static int look_from_outside(int directory, const char *name, struct settle_look *look)
 {
-    /* Another program's lease makes us wait: it is open for writing there. */
+    /* EWOULDBLOCK: another program holds a write lease, so it has the file open for writing. */
     look->writers = errno == EWOULDBLOCK ? WRITERS_SOME : WRITERS_UNKNOWN;
     return sys.fstatat(directory, name, &look->status, AT_SYMLINK_NOFOLLOW);
 }
@@ -69,7 +69,7 @@ int probe_file(int directory, const char *name, bool local, struct buffer *bytes
     const struct stat *status = &look->status;
     if (result == 0 && S_ISREG(status->st_mode) && status->st_size <= DROP_LARGEST) {
         look->writers = writers_hold(file);
-        /* Only now does the status belong to what is read: they may have written meanwhile. */
+        /* Take the status again under the lease: somebody may have written since. */
         if (look->writers == WRITERS_NONE)
             result = sys.fstat(file, &look->status);
         if (result == 0 && look->writers != WRITERS_SOME)
@@ -77,7 +77,7 @@ int probe_file(int directory, const char *name, bool local, struct buffer *bytes
         look->age = local && result == 0 ? age_of(status) : 0;
     }
     int keep = errno;
-    sys.close(file); /* gives up the lease, too */
+    sys.close(file); /* also releases the lease */
     errno = keep;
     return result;
 }

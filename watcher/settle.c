@@ -22,12 +22,12 @@ const struct settle_settings settle_remote = {.quiet = 5000,
                                               .cut_patience = 60000,
                                               .empty_patience = 60000};
 
-/* How soon to look again at a file that somebody writes: closing it makes an event in most
- * cases, so this is for the others (mapped memory, a temporary file that was linked into place).
- * A quarter of the time waited so far, within these bounds. */
+/* Milliseconds until the next look at a file that somebody is writing: a quarter of the time waited
+ * so far, within these bounds.  Closing usually makes an event; this is for the cases without one
+ * (mapped memory, a temporary file that was linked into place). */
 enum { SOONEST_LOOK = 50, LATEST_LOOK = 2000 };
 
-/* The bytes at the end of the name that say that it is work in progress, or 0. */
+/* The length of the suffix that marks the name as work in progress, or 0. */
 static size_t working_ending(struct text name)
 {
     static const char *const endings[] = {"~", ".tmp", ".part", ".swp", ".filepart"};
@@ -65,7 +65,7 @@ static bool same_content(const struct settle_memory *memory, const struct stat *
            memory->mtime.tv_nsec == status->st_mtim.tv_nsec;
 }
 
-/* Bring the memory up to date with a look. */
+/* Update the memory from a look. */
 static void remember_look(struct settle_memory *memory, const struct settle_look *look, int64_t now)
 {
     const struct stat *status = &look->status;
@@ -100,7 +100,7 @@ static enum settle wait_until(int64_t time, int64_t *again, struct error *why, c
     return SETTLE_WAIT;
 }
 
-/* Ready, and how it is known to be complete. */
+/* Mark the file ready, and record how it is known to be complete. */
 static enum settle set_ready(struct settle_memory *memory, const struct settle_look *look,
                              const char *complete)
 {
@@ -133,7 +133,7 @@ static enum settle judge_writers(const struct settle_memory *memory, int64_t now
     return wait_until(now + delay, again, why, "a program has it open for writing");
 }
 
-/* Refuse it when it has been like this for the whole of `patience`. */
+/* Refuse the file once it has stayed unchanged for `patience`; wait until then. */
 static enum settle judge_hopeless(const struct settle_memory *memory, int64_t patience, int64_t now,
                                   int64_t *again, struct error *why, const char *reason,
                                   const char *advice)
@@ -146,7 +146,7 @@ static enum settle judge_hopeless(const struct settle_memory *memory, int64_t pa
     return SETTLE_REFUSE;
 }
 
-/* Its content was this old when it was renamed, linked, or given its times. */
+/* Was the content already old when the file was renamed, linked, or had its times set? */
 static bool was_old(const struct settle_settings *settings, const struct settle_look *look)
 {
     const struct stat *status = &look->status;
@@ -154,7 +154,7 @@ static bool was_old(const struct settle_settings *settings, const struct settle_
            settings->doubtful_quiet;
 }
 
-/* How long a file must have been quiet whose content does not say that it is complete. */
+/* How long a file must be quiet when its content does not say that it is complete. */
 static int64_t quiet_for(const struct settle_settings *settings, const struct settle_memory *memory,
                          const struct settle_look *look)
 {
@@ -165,8 +165,8 @@ static int64_t quiet_for(const struct settle_settings *settings, const struct se
                                                                             : settings->quiet;
 }
 
-/* Is a file ready by what it holds?  One that is marked complete is at once; one that is empty or cut off is
- * refused after some patience; others must be quiet for a while. */
+/* Judge a file by its content.  Complete content is ready at once; empty or cut-off content is
+ * refused after a time; other content must be quiet for a while. */
 static enum settle judge_content(const struct settle_settings *settings,
                                  struct settle_memory *memory, const struct settle_look *look,
                                  int64_t now, int64_t *again, struct error *why)

@@ -1,7 +1,7 @@
 /* watcher/turns.c - whose file is looked at next
  *
- * A lane is a heap by time.  Lanes that are not empty are in a table by owner, and in a ring in
- * which the turn goes round; a lane that becomes empty goes away.
+ * A lane is a heap by time.  Lanes are in a table by owner and in a round-robin ring; a lane that
+ * becomes empty is freed.
  */
 #include "watcher/turns.h"
 
@@ -14,9 +14,9 @@ enum { CHAINS = 256 };
 struct lane {
     uid_t owner;
     bool news;
-    struct lane *chain;          /* the next one in the same place of the table */
+    struct lane *chain;          /* the next lane in the same bucket */
     struct lane *before, *after; /* in the ring */
-    int64_t rest;                /* not to be served before then */
+    int64_t rest;                /* not served before this time */
     struct turn **heap;
     size_t count, capacity;
 };
@@ -45,7 +45,7 @@ static struct lane *find_lane(const struct turns *turns, uid_t owner, bool news)
     return lane;
 }
 
-/* A new lane comes just before the one whose turn it is: all others have theirs first. */
+/* Add a lane just before the current one, so that all others are served first. */
 static struct lane *make_lane(struct turns *turns, uid_t owner, bool news)
 {
     struct lane *lane = memory_allocate(sizeof(*lane));
@@ -85,7 +85,7 @@ void turns_free(struct turns *turns)
     free(turns);
 }
 
-/* The heap: the parent of each is due no later. */
+/* A binary heap: no entry is due before its parent. */
 
 static bool comes_before(const struct turn *one, const struct turn *other)
 {
@@ -156,7 +156,7 @@ void turns_move(struct turns *turns, struct turn *turn, int64_t due)
     sift_down(turn->lane, turn);
 }
 
-/* When the first of a lane is due. */
+/* When a lane is next served: its first entry's time, or the end of its rest if that is later. */
 static int64_t due_of(const struct lane *lane)
 {
     return lane->heap[0]->due > lane->rest ? lane->heap[0]->due : lane->rest;

@@ -1,9 +1,9 @@
 /* watcher/watch.c - the names in one directory that need a look
  *
- * The watch is set before the first scan, and the queue is read before and after each scan: what
- * appears while a scan runs is in one or the other (setting it afterwards loses files).  Events
- * may fill only half of the table when a scan is wanted, so that a flood of events cannot keep
- * the scan from finding what has no events.
+ * The watch is set before the first scan, and the queue is read before and after each scan, so a
+ * name that appears during a scan is in one or the other (setting the watch afterwards loses
+ * files).  When a scan is due, events may fill only half of the table, so that a flood of events
+ * cannot keep the scan from finding names without events.
  */
 #include "watcher/watch.h"
 
@@ -26,31 +26,31 @@ enum {
     DEFAULT_INTERVAL = 5000,
     DEFAULT_REMOTE_INTERVAL = 2000,
     DEFAULT_NAMES = 16384, /* as many as inotify's queue holds */
-    LONGEST_REST = 10000,  /* milliseconds between scans at most, however long */
-    INOTIFY_RETRY = 60000, /* milliseconds before inotify is asked for again */
+    LONGEST_REST = 10000,  /* milliseconds to rest after a scan at most, however long it took */
+    INOTIFY_RETRY = 60000, /* milliseconds until inotify is tried again */
     READ_SIZE = 65536,     /* bytes, for events and for directory entries */
 };
 
-/* IN_MODIFY is left out: whoever waits for a file to become quiet looks at it anyway, and a
- * writer of many small pieces would wake us for each. */
+/* Without IN_MODIFY: a file that must become quiet is looked at anyway, and a writer of many small
+ * pieces would wake us for each. */
 static const uint32_t event_mask = IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE | IN_ATTRIB |
                                    IN_DELETE_SELF | IN_MOVE_SELF | IN_EXCL_UNLINK | IN_ONLYDIR;
 
 struct scan {
-    int file; /* -1: none under way */
+    int file; /* -1: no scan is running */
     int64_t began;
     size_t at, filled; /* bytes of `entries` */
-    char *entries;     /* READ_SIZE bytes, while one is under way */
+    char *entries;     /* READ_SIZE bytes, while a scan is running */
 };
 
 struct watch {
     char *path;
     int directory, inotify;
-    bool local, warned, owed; /* owed: a scan is wanted before its time */
-    const char *lost;         /* what became of the directory; NULL: nothing */
+    bool local, warned, owed; /* owed: a scan is wanted before `due` */
+    const char *lost;         /* what happened to the directory; NULL: nothing */
     int64_t interval, remote_interval;
-    int64_t due;      /* when the next scan is to be made in any case */
-    int64_t earliest; /* when one that is owed may be made */
+    int64_t due;      /* when the next regular scan begins */
+    int64_t earliest; /* when a scan that is owed may begin */
     int64_t inotify_retry;
     struct names *names; /* payload: unsigned int, WATCH_ flags */
     size_t limit;
@@ -74,7 +74,7 @@ static int open_inotify(const struct watch *watch)
     return inotify;
 }
 
-/* Get inotify, or say once that there is none. */
+/* Set up inotify, or log once that it is not available. */
 static void want_inotify(struct watch *watch, int64_t now)
 {
     if (watch->inotify >= 0 || now < watch->inotify_retry)
@@ -241,7 +241,7 @@ static void read_events(struct watch *watch, size_t capacity)
             take_event(watch, event);
             at += (ssize_t)(sizeof(*event) + event->len);
         }
-        /* So much room left means that the queue was empty; saves asking once more. */
+        /* An event of the largest size would have fitted, so the queue is empty: saves a read. */
         if ((size_t)count + sizeof(struct inotify_event) + NAME_MAX + 1 < READ_SIZE)
             return;
     }
@@ -264,7 +264,7 @@ static int begin_scan(struct watch *watch, int64_t now)
     return 0;
 }
 
-/* The next buffer of entries: 1 when there is one, 0 at the end, -1 on failure. */
+/* Read the next buffer of entries: 1 when there is one, 0 at the end, -1 with errno set. */
 static int fill_entries(struct scan *scan)
 {
     ssize_t count;

@@ -1,33 +1,33 @@
 /* watcher/watch.h - the names in one directory that need a look
  *
- * inotify says when to look, a scan says what is there; both are always on.  A name is delivered
+ * inotify says when to look, a scan says what exists; both are always used.  A name is delivered
  *   - soon after it was moved or linked into the directory, made there, closed after writing, or
  *     had its times or mode changed (touching a job's directory is how one stage notifies
  *     another), as far as inotify reports it: what other machines do on NFS it does not report;
- *   - at every scan for as long as it is there, whatever inotify said.
- * So nothing in the directory stays unseen for longer than a scan's interval, and a consumer must
- * expect any name again and again, and names that are gone by the time it looks.
+ *   - at every scan for as long as it exists, whatever inotify said.
+ * So nothing in the directory stays unseen for longer than a scan's interval.  A consumer must
+ * expect the same name repeatedly, and names that no longer exist when it looks.
  *
- * A name that waits to be handed out is there once, with all that was seen of it.  At most
- * `names` of them wait.  What does not fit is left where it is: the scan stops and goes on from
- * the same place when those that wait have been handed out, and when inotify's own queue runs
- * over (16,384 events by default) one whole scan follows.  One scan begins when all names of the
- * one before have been handed out, and rests as long as that one took, up to ten seconds: neither
- * a flood nor a slow consumer makes it scan in a loop.
+ * A name that waits to be handed out is stored once, with the flags of all its events.  At most
+ * `names` names wait.  When the table is full, the scan stops and continues from the same place
+ * when the waiting names have been handed out.  When inotify's own queue overflows (16,384 events
+ * by default), one whole scan follows.  A scan begins only when all names of the previous one have
+ * been handed out and a rest as long as that scan, up to ten seconds, has passed: neither a flood
+ * nor a slow consumer makes it scan in a loop.
  *
  * Names that begin with a dot are never delivered.
  *
  * The watch holds its own descriptors: the directory itself (it follows the directory, not the
- * path), inotify's, and one while a scan is under way.  Each scan opens the directory afresh,
- * which is what shows new names on NFS at once.  The directory need not be writable.
+ * path), inotify's, and one while a scan is running.  Each scan opens the directory again, which
+ * makes new names on NFS visible at once.  The directory need not be writable.
  *
- * inotify is asked for through /proc/self/fd.  Where it cannot be had (no instances or watches
- * left, no /proc) the watch says so once through log_warn(), scans more often, and asks again
- * every minute; the descriptor can therefore change and is to be asked for before each poll(2).
+ * The inotify watch is set through /proc/self/fd.  When that fails (no instances or watches left,
+ * no /proc), the watch logs one warning, scans more often and tries again every minute; so the
+ * descriptor can change: call watch_descriptor() before each poll(2).
  *
  * Known weaknesses: a file system mounted over the directory later is not seen.  Memory-mapped
- * writes and changes of the link count make no event; what waits for those must look again by
- * itself.
+ * writes and changes of the link count make no event; a caller that waits for those must look again
+ * by itself.
  */
 #ifndef WATCHER_WATCH_H
 #define WATCHER_WATCH_H
@@ -47,7 +47,7 @@ enum {                       /* what was seen of a name, or-ed together */
 
 struct watch_settings {      /* 0 stands for the default */
     int64_t interval;        /* milliseconds between scans of a local directory; 5000 */
-    int64_t remote_interval; /* of one that is not, or that has no inotify; 2000 */
+    int64_t remote_interval; /* of a remote one, or one without inotify; 2000 */
     size_t names;            /* how many names may wait; 16384 */
 };
 
@@ -59,32 +59,32 @@ struct watch_name {
     unsigned int flags;
 };
 
-/* Watch a directory; the descriptor may be closed afterwards, the settings may be NULL.  The
- * first watch_collect() scans.  NULL and a sentence when it is not a directory that can be read;
- * `path` is what sentences call it, and is copied. */
+/* Watch a directory.  The descriptor may be closed afterwards; the settings may be NULL; `path`
+ * names the directory in sentences and is copied.  The first watch_collect() scans.  NULL and a
+ * sentence when it is not a readable directory. */
 struct watch *watch_open(int directory, const char *path, const struct watch_settings *settings,
                          struct error *error);
 void watch_close(struct watch *watch); /* NULL is fine */
 
-/* For poll(2) with POLLIN; -1 while there is only scanning. */
+/* The descriptor for poll(2) with POLLIN; -1 while inotify is not available. */
 int watch_descriptor(const struct watch *watch);
 
 /* The clock_elapsed() time by which watch_collect() should be called although the descriptor is
  * quiet; 0 when names wait or a scan is under way. */
 int64_t watch_due(const struct watch *watch);
 
-/* Learn what is new: read inotify's queue, and scan if it is time.  Never blocks but for reading
- * the directory.  Does nothing while names wait and more would not fit or are to be scanned.
- * -1 and a sentence when the directory cannot be read just now (call again when due), or was
- * removed (noticed by the next scan), renamed or unmounted: watch_lost() is then true; hand out
- * what waits, close, and open again when there is something to open. */
+/* Collect new names: read inotify's queue, and scan if a scan is due.  Blocks only to read the
+ * directory.  Does nothing while names wait and the table is full or a scan is due.  -1 and a
+ * sentence when the directory cannot be read now (call again when due), or was removed (noticed by
+ * the next scan), renamed or unmounted.  In the latter cases watch_lost() is true: hand out the
+ * waiting names, close, and open again when the directory is back. */
 int watch_collect(struct watch *watch, struct error *error);
 bool watch_lost(const struct watch *watch);
 
-/* Take the oldest name that waits.  False when there is none. */
+/* Take the oldest waiting name.  False when there is none. */
 bool watch_next(struct watch *watch, struct watch_name *name);
 
-/* Scan as soon as may be, without waiting for the interval. */
+/* Scan as soon as the rest after the last scan allows, without waiting for the interval. */
 void watch_rescan(struct watch *watch);
 
 #endif

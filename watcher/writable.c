@@ -6,7 +6,7 @@
 
 #include "base/system.h"
 
-/* Of linux/posix_acl_xattr.h and linux/posix_acl.h. */
+/* From linux/posix_acl_xattr.h and linux/posix_acl.h. */
 enum { LIST_VERSION = 2, HEADER = 4, ENTRY = 8, MAY_WRITE = 2 };
 enum { TAG_USER = 0x02, TAG_GROUP_OWNER = 0x04, TAG_GROUP = 0x08 };
 enum { LARGEST_LIST = 4096 }; /* bytes: 500 entries */
@@ -52,7 +52,7 @@ int writable_look(int file, const struct stat *status, struct writable *writable
 {
     char list[LARGEST_LIST];
     *writable = (struct writable){.others = status->st_mode & S_IWOTH};
-    if (!(status->st_mode & S_IWGRP)) /* the mask of a list lets nobody write either */
+    if (!(status->st_mode & S_IWGRP)) /* they are also an ACL's mask */
         return 0;
     ssize_t length = sys.fgetxattr(file, "system.posix_acl_access", list, sizeof(list));
     if (length < 0 && errno == ERANGE) {

@@ -1,8 +1,9 @@
 /* watcher/writable.h - who may write to a file besides its owner
  *
- * A file is its owner's word only if nobody else could have written it.  The mode says it for all but the group;
- * where the group may write, there may be an access control list (acl(5)), of which the mode shows only the mask:
- * an entry for another user or group counts as far as the mask lets it write.
+ * A file speaks for its owner only if nobody else could have written it.  The mode answers that,
+ * except where the group may write: the file may then have an access control list (acl(5)), and the
+ * mode's group bits are only the list's mask.  An entry for another user or group counts if it
+ * grants writing.
  */
 #ifndef WATCHER_WRITABLE_H
 #define WATCHER_WRITABLE_H
@@ -14,7 +15,7 @@
 
 #include "base/text.h"
 
-/* What is said of a file that everybody may write to, after its name. */
+/* The sentence about a file that everybody may write to; it follows the file's name. */
 #define WRITABLE_BY_EVERYBODY                                                                      \
     "may be written to by everybody, who could have put anything into it; chmod go-w it and drop " \
     "it again, or use `dlspool submit`"
@@ -22,17 +23,17 @@
 enum { WRITABLE_GROUPS = 8 };
 
 struct writable {
-    bool
-        others; /* everybody, a user whom the list names, or more groups than there are places for */
+    bool others; /* everybody, a user in the list, or more than WRITABLE_GROUPS groups */
     size_t group_count;
     gid_t groups[WRITABLE_GROUPS];
 };
 
-/* Look at an open file with this status.  -1 with errno when its list cannot be read. */
+/* Examine an open file with this status.  -1 with errno when its list cannot be read. */
 int writable_look(int file, const struct stat *status, struct writable *writable);
 
-/* Take the entries of a list as the kernel keeps it in system.posix_acl_access (linux/posix_acl_xattr.h: version 2,
- * then tag, permissions and number of each entry, little-endian).  What is none counts as open to others. */
+/* Add the entries of a list in the kernel's format of system.posix_acl_access
+ * (linux/posix_acl_xattr.h: version 2, then tag, permissions and number of each entry,
+ * little-endian).  A malformed list counts as writable by others. */
 void writable_read_list(struct text list, const struct stat *status, struct writable *writable);
 
 #endif

@@ -1,4 +1,4 @@
-/* request/after.c - dependencies: after, the jobs that have to come to an end before this one begins */
+/* request/after.c - the field `after`: jobs that must end before this one begins */
 #include "request/after.h"
 
 #include <string.h>
@@ -27,14 +27,14 @@ bool after_condition_find(struct text word, enum condition *condition)
     return false;
 }
 
-struct conditions { /* what was found so far */
+struct conditions { /* the conditions read so far */
     struct reading *reading;
     struct dependency *list; /* room for AFTER_MOST */
     size_t count;
     bool too_many;
 };
 
-/* Names of jobs as any dialect has them, and so ids, too. */
+/* Could it be a job's name in any dialect, or an id? */
 static bool is_job(struct text word)
 {
     static const char others[] = "._-~";
@@ -58,7 +58,7 @@ static void add_condition(struct conditions *conditions, enum condition conditio
             (struct dependency){.condition = condition, .job = job};
 }
 
-/* The jobs of one condition, with colons between. */
+/* Read the jobs of one condition, separated by colons. */
 static void read_jobs(struct conditions *conditions, const struct value_path *path,
                       const struct value *value, enum condition condition, struct text rest)
 {
@@ -86,7 +86,7 @@ static void read_unknown(struct conditions *conditions, const struct value_path 
                  error_quote(&buffer, word.data, word.length), nearest_hint(&hint, word, names));
 }
 
-/* Conditions as one word: commas between conditions, colons between jobs. */
+/* Read conditions written as one word: commas between conditions, colons between jobs. */
 static void read_word_of_conditions(struct conditions *conditions, const struct value_path *path,
                                     const struct value *value)
 {

@@ -1,16 +1,14 @@
-/* request/after.h - dependencies: after, the jobs that have to come to an end before this one begins
+/* request/after.h - the field `after`: jobs that must end before this one begins
  *
- * A condition is a word, and a list of them holds when all of them do:
+ * A condition is a word; all conditions of a list must hold:
  *
- *   prepare                     the job of that name or id must succeed
- *   afterok:prepare             the same
- *   afterany:prepare            it has to end, well or not
- *   afternotok:prepare          it has to fail
- *   afterok:a:b,afterany:c      several jobs of a condition, and several conditions, as Slurm has it
+ *   prepare                     the job of that name or id must succeed afterok:prepare the same
+ *   afterany:prepare            it must end, successfully or not afternotok:prepare it must fail
+ *   afterok:a:b,afterany:c      several jobs in a condition, and several conditions, as in Slurm
  *
- * Or a map, of conditions to jobs: {afterok: [a, b], afterany: c}.
+ * Or a map from conditions to jobs: {afterok: [a, b], afterany: c}.
  *
- * Which job is meant by a name is not known here.
+ * Names are not resolved to jobs here.
  */
 #ifndef REQUEST_AFTER_H
 #define REQUEST_AFTER_H
@@ -20,10 +18,10 @@
 
 enum { AFTER_MOST = 256 }; /* conditions */
 
-/* `into` is description.after; each condition is there once. */
+/* `into` is description.after; duplicate conditions are dropped. */
 field_reader read_after;
 
-/* The words of conditions: "afterok", "afterany", "afternotok". */
+/* The word for a condition: "afterok", "afterany", "afternotok". */
 const char *after_condition_name(enum condition condition);
 bool after_condition_find(struct text word, enum condition *condition);
 

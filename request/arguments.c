@@ -1,8 +1,7 @@
 /* request/arguments.c - readers of lists of words and of environments
  *
- * Words and values become arguments and environment of a process, so what exec(2) cannot carry is
- * refused here: NUL bytes, and more than the kernel takes of one string.  Everything else in them
- * is data, line ends and tabs too.
+ * Words and values become arguments and environment of a process, so NUL bytes and strings that are
+ * too long for exec(2) are refused here.  All other bytes are data, including line ends and tabs.
  */
 #include "request/arguments.h"
 
@@ -53,7 +52,7 @@ void read_words(struct reading *reading, const struct value_path *path, const st
     *(size_t *)((char *)into - field->offset + field->count_offset) = count;
 }
 
-/* [A-Za-z_][A-Za-z0-9_]*, which every shell can name. */
+/* [A-Za-z_][A-Za-z0-9_]*, a name that every shell can use. */
 static bool is_variable_name(struct text name)
 {
     for (size_t i = 0; i < name.length; i++) {
@@ -71,7 +70,7 @@ void arguments_check_variable(struct reading *reading, const struct value_path *
     struct error_quote_buffer buffer;
     struct value_path named = *path;
     struct text rest = member->key;
-    /* Of "PASSWORD=x" as a name, only what was meant to be one is told. */
+    /* Of the name "PASSWORD=x" show only the part before `=`: the rest may be a secret. */
     text_next(&rest, '=', &named.name);
     bool assigned = named.name.length < member->key.length;
     if (!is_variable_name(member->key))

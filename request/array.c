@@ -1,7 +1,7 @@
 /* request/array.c - sweeps: array, the tasks of a job that differ by an index or by values
  *
- * Whatever the form, what comes out is a list of ascending indexes; the combinations of values are
- * numbered by them, as the digits of a number are.
+ * Every form gives a list of ascending indexes.  An index numbers a combination of values as a
+ * number is made of digits.
  */
 #include "request/array.h"
 
@@ -73,7 +73,7 @@ static void read_indexes(struct reading *reading, const struct value_path *path,
     }
 }
 
-/* What stands before the last % is a list, what stands behind it is how many at once. */
+/* Read `LIST%N`: the list of indexes, and how many tasks run at once after the last %. */
 static void read_text(struct reading *reading, const struct value_path *path,
                       const struct value *value, struct text text, struct array *array)
 {
@@ -128,7 +128,7 @@ static void read_choice(struct reading *reading, const struct value_path *above,
     }
 }
 
-/* Every combination of the values. */
+/* Read `values`: one task for each combination of the values. */
 static void read_values_field(struct reading *reading, const struct value_path *path,
                               const struct value *value, const struct field *field, void *into)
 {
@@ -207,7 +207,7 @@ static void problem_of(struct reading *reading, const struct value *root, const 
                  value ? value->column : root->column, "%s", sentence);
 }
 
-/* The one role's count is that of the indexes. */
+/* Set the one role's count to the number of indexes; a problem when the user gave another. */
 static void check_count(struct reading *reading, const struct value *root, struct description *job)
 {
     const struct value *tasks = fields_given(root, "tasks");

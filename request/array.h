@@ -1,6 +1,6 @@
 /* request/array.h - sweeps: array, the tasks of a job that differ by an index or by values
  *
- * Ways to say it, of which those that are no map may end in %8, for at most 8 tasks at once:
+ * The forms; those that are not a map may end in %8, for at most 8 tasks at once:
  *
  *   10                          the indexes 0 to 9
  *   1,3,5-7,20-40:4             these indexes (base/ranges.h)
@@ -19,7 +19,7 @@ enum { ARRAY_MOST = 10000 }; /* indexes */
 /* `into` is description.array. */
 field_reader read_array;
 
-/* Does the array go with the job's type and tasks?  Gives the one role of the job its count. */
+/* Check the array against the job's type and tasks.  Sets the count of the job's one role. */
 void array_check(struct reading *reading, const struct value *root, struct description *job);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define SECOND ((int64_t)1000)
 #define GRACE_USUAL (30 * SECOND)
-/* Others wait for what is given back meanwhile. */
+/* Other jobs wait for the resources during the grace. */
 #define GRACE_MOST (60 * 60 * SECOND)
 
 static void read_signal(struct reading *reading, const struct value_path *path,

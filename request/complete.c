@@ -1,7 +1,7 @@
-/* request/complete.c - when a job of several roles has ended: complete{role: {failed, succeeded}}
+/* request/complete.c - when a job of several roles ends: complete{role: {failed, succeeded}}
  *
- * The numbers count tasks of the role; whether there are so many is looked at when the tasks have
- * been read.
+ * The numbers count tasks of the role; complete_check() compares them with the role's count once
+ * the tasks have been read.
  */
 #include "request/complete.h"
 
@@ -12,7 +12,7 @@
 #include "request/tasks.h"
 #include "request/values.h"
 
-enum { NONE = -1 }; /* no number of tasks does it */
+enum { NONE = -1 }; /* no number of tasks ends the job */
 
 static void read_task_count(struct reading *reading, const struct value_path *path,
                             const struct value *value, const struct field *field, void *into)

@@ -1,4 +1,4 @@
-/* request/complete.h - when a job of several roles has ended: complete{role: {failed, succeeded}} */
+/* request/complete.h - when a job of several roles ends: complete{role: {failed, succeeded}} */
 #ifndef REQUEST_COMPLETE_H
 #define REQUEST_COMPLETE_H
 
@@ -8,8 +8,8 @@
 /* Read the map; `into` is description.complete, and `count_offset` complete_count. */
 field_reader read_complete;
 
-/* Are the roles there, and have they so many tasks?  For a job whose fields were read without a
- * problem. */
+/* Check that the roles exist and have at least as many tasks.  Call it only when the fields were
+ * read without a problem. */
 void complete_check(struct reading *reading, const struct value *root,
                     const struct description *job);
 

@@ -1,7 +1,7 @@
-/* request/control.c - files that ask for something to be done to a job
+/* request/control.c - control files: what to do to a job
  *
- * Most files that are dropped are job files, so whether one is a control file is decided without
- * parsing wherever its length or the lack of a verb in it is answer enough.
+ * Most dropped files are job files, so a file that is too long or contains no verb is recognised as
+ * not a control file without parsing.
  */
 #include "request/control.h"
 
@@ -21,7 +21,7 @@ enum {
 
 static const struct {
     const char *name;
-    enum control_verb verb; /* CONTROL_NONE: a later version's */
+    enum control_verb verb; /* CONTROL_NONE: of a later version */
 } verbs[] = {
     {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY},  {"hold", CONTROL_HOLD},
     {"release", CONTROL_RELEASE}, {"approve", CONTROL_NONE},
@@ -55,7 +55,8 @@ static int find_verb(struct text key)
     return -1;
 }
 
-/* Does the text start with a verb and a colon, so that a syntax error in it is a control file's? */
+/* Does the text start with a verb and a colon, so that its syntax errors are reported as a control
+ * file's? */
 static bool starts_with_verb(struct text source)
 {
     static const char ornaments[] = "{\"' \t\r\n";
@@ -98,8 +99,8 @@ static bool is_id(struct text id)
     return true;
 }
 
-/* The member that makes a control file of this tree, or NULL: a verb as a key, in a map that has
- * no other field of a job. */
+/* The member whose key is a verb, if the map has no field of a job: then it is a control file. NULL
+ * otherwise. */
 static const struct member *control_member(const struct value *root)
 {
     if (root->kind != VALUE_OBJECT)

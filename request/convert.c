@@ -1,7 +1,7 @@
-/* request/convert.c - a job description as a job file of dlspool's own
+/* request/convert.c - write a job description as a native job file
  *
- * Known weakness: it converts what files of OpenPAI and DLWorkspace can say, and not what only the
- * own form can.
+ * Known weakness: it converts what OpenPAI and DLWorkspace files can express; fields that only
+ * native job files have are lost.
  */
 #include "request/convert.h"
 
@@ -36,7 +36,7 @@ static void put_environment(struct arena *arena, struct value *map,
         value_put(arena, map, "env", variables);
 }
 
-/* A script of a role's own, which starts with its interpreter, is bash's. */
+/* Write a role's command; its own script becomes `bash -c SCRIPT`. */
 static void put_command(struct arena *arena, struct value *map, const struct task_role *task)
 {
     struct value *words = value_list(arena);
@@ -119,7 +119,7 @@ static void put_retries(struct arena *arena, struct value *map, struct descripti
         value_put(arena, map, "retries", value_number(arena, retries));
 }
 
-/* What the other system's site gave, and a job file of one's own has to name. */
+/* Note what the other system's site provided and a native job file must name itself. */
 static void note_platform(struct arena *arena, struct description *job)
 {
     const struct platform *platform = &job->platform;
@@ -159,7 +159,7 @@ static bool is_of_name(char byte)
            (byte >= '0' && byte <= '9');
 }
 
-/* The name with hyphens for what no name of ours holds. */
+/* The name with hyphens in place of bytes that a native name cannot have. */
 static struct text own_name(struct arena *arena, struct text name)
 {
     struct buffer out = {0};

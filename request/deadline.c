@@ -1,7 +1,7 @@
-/* request/deadline.c - when a job is to be done: deadline, deadline_mode, weight
+/* request/deadline.c - when a job must be finished: deadline, deadline_mode, weight
  *
- * Whether a time is over is not asked here: a job file means the same whenever it is read.  That is
- * description_deadline()'s, which is told when the job was accepted.
+ * Times in the past are not refused here, so that a job file means the same whenever it is read;
+ * description_deadline() does that from the time at which the job was accepted.
  */
 #include "request/deadline.h"
 
@@ -15,7 +15,7 @@ enum { AFTER_LEAST = 1000 }; /* milliseconds */
 
 static const double weight_least = 0.01, weight_most = 100;
 
-/* A time as clock_parse() has it, whose seconds may be left out: 2026-05-01T18:00Z. */
+/* Read a time as clock_parse() does; the seconds may be left out: 2026-05-01T18:00Z. */
 static bool take_time(struct text text, int64_t *time)
 {
     enum { UP_TO_MINUTES = 16, ZONE_LONGEST = 6 };

@@ -1,7 +1,7 @@
-/* request/deadline.h - when a job is to be done: deadline, deadline_mode, weight
+/* request/deadline.h - when a job must be finished: deadline, deadline_mode, weight
  *
- * A deadline is a time with its zone, 2026-05-01T18:00Z, whose seconds may be left out, or `+` and
- * a duration that counts from the moment at which the job file was accepted, +6h.
+ * A deadline is a time with a zone, 2026-05-01T18:00Z (seconds are optional), or `+` and a duration
+ * from the moment at which the job file was accepted, +6h.
  */
 #ifndef REQUEST_DEADLINE_H
 #define REQUEST_DEADLINE_H
@@ -13,7 +13,7 @@ field_reader read_deadline;      /* struct deadline */
 field_reader read_deadline_mode; /* struct text: count, firm or none */
 field_reader read_weight;        /* double */
 
-/* Is there a deadline for what is said of it?  Sets the mode when it was not given. */
+/* Check that mode and weight come with a deadline.  Sets the mode when it was not given. */
 void deadline_check(struct reading *reading, const struct value *root, struct description *job);
 
 #endif

@@ -1,12 +1,12 @@
 /* request/description.h - what a user asked for, whichever dialect it was written in
  *
- * Every dialect is read into one struct description; from there on nothing knows which it was.
- * It lives in the arena it was read into.  All texts are valid UTF-8 without NUL bytes; absent
- * texts have length 0 (data may be NULL), absent numbers are 0 where 0 cannot be asked for.
- * Sizes are bytes, durations milliseconds, CPUs thousandths of a processor.
+ * Every dialect is read into one struct description, which lives in the arena it was read into. All
+ * texts are valid UTF-8 without NUL bytes; absent texts have length 0 (data may be NULL), absent
+ * numbers are 0 where 0 is not a valid request.  Sizes are bytes, durations milliseconds, CPUs
+ * thousandths of a processor.
  *
- * A field that a later version will implement is refused with "not yet supported", so what is
- * here is acted upon.
+ * A field that a later version will implement is refused with "not yet supported", so everything
+ * here has an effect.
  */
 #ifndef REQUEST_DESCRIPTION_H
 #define REQUEST_DESCRIPTION_H
@@ -30,7 +30,7 @@ struct environment {
 
 struct task_role {
     struct text role;     /* DNS-1123 label of at most 15 bytes */
-    struct text name;     /* the role as the user wrote it; empty: as `role` is */
+    struct text name;     /* the role as the user wrote it; empty: the same as `role` */
     int count;            /* tasks of this role, 1 to 10,000 */
     int64_t cpus;         /* thousandths of a processor for each task */
     int64_t memory;       /* bytes for each task */
@@ -38,30 +38,29 @@ struct task_role {
     int gpus;             /* for each task */
     struct text *command; /* words; count 0: the job's program, script or template decides */
     size_t command_count;
-    struct environment environment; /* over the job's */
+    struct environment environment; /* overrides the job's */
     struct port_request *ports;     /* no two with one label */
     size_t ports_count;
     int64_t storage;   /* bytes of the machine's disk for each task; 0: not given */
     struct text image; /* of this role; empty: the job's */
     /* The role's own program inline, which starts with #!; empty: as the command says.  With
-     * `script_secret` it holds what nobody else may read, and `script_masked` is what it looks like
-     * to others. */
+     * `script_secret` it contains secrets, and `script_masked` is the version shown to others. */
     struct text script, script_masked;
     bool script_secret;
 };
 
-/* How many tasks of a role decide about the job; 0: not given, -1: no number of them does. */
+/* How many tasks of a role decide how the job ends; 0: not given, -1: no number does. */
 struct completion {
     struct text role;
-    int failed;    /* so many failed tasks fail the job; not given: 1 */
-    int succeeded; /* so many succeeded tasks make it succeed; not given: all of all
+    int failed;    /* failed tasks that fail the job; not given: 1 */
+    int succeeded; /* succeeded tasks that make it succeed; not given: all of all
                                    roles */
 };
 
-/* What has to have become of another job before this one begins. */
+/* How another job must have ended before this one begins. */
 enum condition {
-    AFTER_OK,    /* it has finished well */
-    AFTER_ANY,   /* it has come to its end, well or not */
+    AFTER_OK,    /* it succeeded */
+    AFTER_ANY,   /* it ended, successfully or not */
     AFTER_NOT_OK /* it has failed for good */
 };
 struct dependency {
@@ -69,7 +68,7 @@ struct dependency {
     struct text job; /* its name or its id, as the user wrote it */
 };
 
-/* What the owner is told in the job's log: something was understood, and has no effect here. */
+/* A note for the owner in the job's log: something was understood but has no effect here. */
 struct note {
     struct text field; /* as in a sentence: taskRoles[0].command */
     struct text sentence;
@@ -80,45 +79,45 @@ struct notes {
     size_t count, capacity;
 };
 
-/* Of a job that was written for another system: what it takes for granted there.  site.yaml's
- * member of the platform's name says what that is here (stages/prepare/platform.h), and templates give its
- * programs the environment that they know. */
+/* What a job that was written for another system takes for granted there.  site.yaml's member with
+ * the platform's name maps it to this site (stages/prepare/platform.h), and templates give its
+ * programs their usual environment. */
 struct platform {
-    struct text name;    /* "openpai"; empty: none, and nothing of this is used */
-    struct text cluster; /* the virtual cluster that was asked for; empty: the default one */
-    /* Where things are, as the user wrote it: URIs in which the platform's variables may stand. */
+    struct text name;    /* "openpai"; empty: none; the other members are unused */
+    struct text cluster; /* the virtual cluster requested; empty: the default one */
+    /* Locations as the user wrote them: URIs that may contain the platform's variables. */
     struct text data, output, code, credentials;
     bool debug; /* a task that failed keeps its container for a while */
 };
 
-/* When a job is to be done. */
+/* When a job must be finished. */
 struct deadline {
     bool given;
     int64_t time;        /* of day; or */
     int64_t after;       /* milliseconds after the job was accepted; then not 0 */
-    struct text written; /* as it stands in the job file, and where */
+    struct text written; /* as in the job file, and its position there */
     uint32_t line, column;
 };
 
-/* How a job's progress is counted: in its output or in a file, or (both empty) not at all. */
+/* How a job's progress is counted: from its output or from a file, or (both empty) not at all. */
 struct units {
-    double total;        /* 0: not given; the output or the file says it */
+    double total;        /* 0: not given; read from the output or the file */
     struct text pattern; /* job/pattern.h: of lines that the first task of the first role
                                    prints */
     struct text file;    /* absolute path of a file below `output` */
 };
 
-/* How a job saves its state, so that it can be stopped and goes on from there. */
+/* How a job saves its state, so that it can be stopped and continued. */
 struct checkpoint {
-    struct text signal; /* "TERM", "USR1", ...; empty: it does not */
-    int64_t grace;      /* milliseconds that it needs at most when it is sent that */
-    int64_t interval;   /* ... between saving it by itself; 0: not given */
+    struct text signal; /* "TERM", "USR1", ...; empty: it does not save it */
+    int64_t grace;      /* milliseconds that it needs at most after the signal */
+    int64_t interval;   /* milliseconds between its own saves; 0: not given */
 };
 
 /* description.retries beyond numbers. */
 enum {
-    RETRIES_ENDLESS = -1, /* a failure that may pass is retried, however often */
-    RETRIES_ALWAYS = -2,  /* any end, success too, is followed by another attempt */
+    RETRIES_ENDLESS = -1, /* a transient failure is retried without limit */
+    RETRIES_ALWAYS = -2,  /* every end, even success, is followed by another attempt */
 };
 
 struct description {
@@ -139,15 +138,15 @@ struct description {
     int retries;        /* attempts beyond the first after a failure; or RETRIES_... */
     int64_t time_limit; /* milliseconds of running; 0: none */
     struct text queue;  /* DNS label; or empty */
-    int64_t debug;      /* milliseconds that what ran stays at the scheduler after the end */
-    struct completion *complete; /* of some of the roles */
+    int64_t debug;      /* milliseconds that the scheduler's objects are kept after the end */
+    struct completion *complete; /* for some of the roles */
     size_t complete_count;
-    struct array array;     /* then there is one role, of as many tasks */
-    int size_min, size_max; /* of a job of the type elastic, whose one role begins with `count`
-                                   tasks and may have from so many to so many; 0: of another type */
-    struct sizes sizes;     /* that the job may be given while it is not done; SIZE_FIXED when
+    struct array array;     /* if given, there is one role with as many tasks */
+    int size_min, size_max; /* type elastic: the least and most tasks of its one role, which
+                                   begins with `count`; 0: another type */
+    struct sizes sizes;     /* to which the job may be resized until it ends; SIZE_FIXED when
                                    it names none */
-    int64_t size;           /* of these, what `tasks` has: what it begins with; 0: SIZE_FIXED */
+    int64_t size;           /* the size that it begins with, as in `tasks`; 0: SIZE_FIXED */
     struct deadline deadline;
     struct text deadline_mode; /* "count", "firm" or "none"; empty without a deadline */
     double weight;             /* of the deadline; 0: not given */
@@ -157,25 +156,25 @@ struct description {
     size_t after_count;
     bool hold; /* it waits until it is released */
     struct platform platform;
-    struct registry *registries; /* besides those that the site knows */
+    struct registry *registries; /* in addition to the site's */
     size_t registries_count;
     struct notes notes;
-    bool foreign; /* its job file is another system's, which has priorities of its own */
+    bool foreign; /* its job file is another system's, with that system's priorities */
 };
 
-/* Put asterisks in place of all that is secret, for what is made of the description to be shown. */
+/* Replace all secrets by asterisks, so that what is made from the description can be shown. */
 void description_mask(struct description *job);
 
 /* Does it hold anything secret? */
 bool description_is_secret(const struct description *job);
 
-/* When the job is to be done, if it was accepted at `accepted`; 0 when it has no deadline.  -1 and
- * a sentence about the job file of this name when that time was over already. */
+/* Set the deadline of a job that was accepted at `accepted`, or 0 when it has none.  -1 and a
+ * sentence that names `file` when the deadline had passed by then. */
 int description_deadline(const struct description *job, const char *file, int64_t accepted,
                          int64_t *time, struct error *error);
 
-/* Give the job that size, which lies between the least and the most of its sizes: tasks change
- * their number, their GPUs or their processors.  Nothing happens to a job that has none. */
+/* Give the job that size, which must lie within its sizes, by changing the number of tasks, their
+ * GPUs or their processors.  Does nothing when the job has a fixed size. */
 void description_resize(struct description *job, int64_t size);
 
 #endif

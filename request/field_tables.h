@@ -1,6 +1,6 @@
-/* request/field_tables.h - the tables of fields that name one another
+/* request/field_tables.h - the tables of fields that refer to each other
  *
- * A field of a job that stands in a role, or the other way round, is refused with where it belongs.
+ * The refusal of a job's field in a role, or of a role's field in a job, says where it belongs.
  */
 #ifndef REQUEST_FIELD_TABLES_H
 #define REQUEST_FIELD_TABLES_H

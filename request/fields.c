@@ -3,7 +3,7 @@
 
 #include "base/nearest.h"
 
-enum { MOST_FIELDS = 64 }; /* of one table, for lists on the stack */
+enum { MOST_FIELDS = 64 }; /* in one table; sizes arrays on the stack */
 
 const struct field *fields_find(const struct field_table *table, struct text name)
 {
@@ -19,7 +19,7 @@ const struct value *fields_given(const struct value *map, const char *name)
     return value && value->kind != VALUE_NULL ? value : NULL;
 }
 
-/* The names of the fields that can be used today, parted by commas, in the reading's arena. */
+/* The names of the fields that this version supports, separated by commas, in the arena. */
 static const char *list_names(struct arena *arena, const struct field_table *table)
 {
     struct buffer out = {0};
@@ -31,7 +31,7 @@ static const char *list_names(struct arena *arena, const struct field_table *tab
     return list;
 }
 
-/* The field that is called so elsewhere, or NULL: `--mem`, `mem` and `MEM` are one. */
+/* The field that another system calls `key`, or NULL; `--mem`, `mem` and `MEM` are the same. */
 static const char *find_synonym(const struct field_table *table, struct text key)
 {
     enum { LONGEST = 40 };
@@ -53,14 +53,14 @@ static const char *find_synonym(const struct field_table *table, struct text key
     return NULL;
 }
 
-/* Say of a field that is unknown what was probably meant: a field of another place, a synonym,
- * or the nearest name; else all names, once for each table. */
+/* Add a problem for an unknown field, with what was probably meant: a field of the other table, a
+ * synonym, or the nearest name; otherwise all names, once for each table. */
 static void refuse_unknown(struct reading *reading, const struct value_path *path,
                            const struct member *member, const struct field_table *table)
 {
     const char *names[MOST_FIELDS + 1] = {NULL};
     if (reading->full) {
-        reading->found++; /* Finding the nearest name ten thousand times takes long. */
+        reading->found++; /* Only count it: finding the nearest name ten thousand times is slow. */
         return;
     }
     if (table->other && fields_find(table->other, member->key)) {

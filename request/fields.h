@@ -2,14 +2,14 @@
  *
  * Every map of the job file whose keys are ours (the file itself, a task role) has a table: for
  * each field its name, the function that reads its value, its limits, and whether a later version
- * implements it.  One walk serves all tables:
+ * implements it.  fields_read() serves all tables:
  *
- *   - a key that is not in the table is a problem that names what is called so elsewhere, or the
- *     nearest one that is, or once all of them, unless the table is an open one;
- *   - null means that the field is not given, so that programs may write out all of them, unless
- *     the table takes null for a value;
- *   - a field of a later version is read first, so that nonsense is called nonsense, and is then
- *     refused as not yet supported; `false`, which asks for nothing, passes where a boolean is due.
+ *   - a key that is not in the table is a problem, which suggests the field that another system
+ *     calls so, or the nearest name, or lists all names once; an open table ignores such keys;
+ *   - null means that the field is not given, so that programs may write all fields, unless the
+ *     table has null_is_value;
+ *   - a field of a later version is read first, so that a wrong value is reported as such, and is
+ *     then refused as not yet supported; `false` passes for a boolean, since it asks for nothing.
  */
 #ifndef REQUEST_FIELDS_H
 #define REQUEST_FIELDS_H
@@ -19,7 +19,7 @@
 struct field;
 
 /* Read one value.  `into` is the member of the structure that the field fills, or NULL for a field
- * of a later version.  Problems go to the reading; after one, *into is of no use. */
+ * of a later version.  Problems are added to `reading`; after one, *into is undefined. */
 typedef void field_reader(struct reading *reading, const struct value_path *path,
                           const struct value *value, const struct field *field, void *into);
 
@@ -27,8 +27,8 @@ struct field {
     struct text name;
     field_reader *read;
     size_t offset;       /* of the member in the structure that is filled */
-    size_t count_offset; /* of the member that counts a list's items */
-    int64_t least, most; /* of the number, in the unit of the member; or bytes of the text */
+    size_t count_offset; /* of the member for the number of a list's items */
+    int64_t least, most; /* of a number, in the member's unit; or of a text, in bytes */
     bool later;
 };
 
@@ -38,20 +38,20 @@ struct field {
         (literal), sizeof(literal) - 1                                                             \
     }
 
-/* What a field of ours is called elsewhere. */
+/* What other systems call a field. */
 struct synonym {
-    const char *word; /* in small letters, with _ for - */
-    const char *ours; /* the field, as it is written in a job file */
+    const char *word; /* in lower case, with _ for - */
+    const char *ours; /* the field's name in a job file */
 };
 
 struct field_table {
     const struct field *fields;
     size_t count;
     const char *owner;               /* "a job", "a task role": whose fields these are */
-    const struct field_table *other; /* where a field may have been meant to go */
+    const struct field_table *other; /* where a misplaced field may belong */
     const struct synonym *synonyms;  /* ends with a word NULL; NULL: there are none */
-    bool null_is_value;              /* null goes to the field's reader, as any value does */
-    bool open;                       /* keys that are not in the table are let pass */
+    bool null_is_value;              /* null is passed to the field's reader like any value */
+    bool open;                       /* keys that are not in the table are ignored */
 };
 
 /* Read `map`, an object, into the structure at `into`.  `above` may be NULL. */
@@ -60,7 +60,7 @@ void fields_read(struct reading *reading, const struct value_path *above, const 
 
 const struct field *fields_find(const struct field_table *table, struct text name);
 
-/* Is the member there and not null?  Its value, or NULL. */
+/* The member's value; NULL when it is absent or null. */
 const struct value *fields_given(const struct value *map, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* request/job.c - the fields of a job
  *
- * After the fields one by one come the rules between them: what must be there, what excludes what,
- * and that there is exactly one answer to the question what runs.
+ * Reads each field, then checks the rules between fields: which are required, which exclude each
+ * other, and that exactly one of them says what runs.
  */
 #include "request/job.h"
 
@@ -84,7 +84,7 @@ const struct field_table job_fields = {
     .synonyms = job_synonyms,
 };
 
-/* Add a problem of a field: at its value, or, when it is not given, at the file's start. */
+/* Add a problem about a field, at its value or, when it is not given, at the file's start. */
 static void problem_of(struct reading *reading, const struct value *root, const char *name,
                        const char *sentence)
 {
@@ -95,7 +95,7 @@ static void problem_of(struct reading *reading, const struct value *root, const 
     problems_add(reading, &path, value->line, value->column, "%s", sentence);
 }
 
-/* What is not given: the name from the file's, any library, one task, or those of a sweep. */
+/* Set defaults: the name from the file's, library any, one task or those of a sweep. */
 static void set_defaults(const struct reading *reading, const struct value *root,
                          struct description *job)
 {
@@ -107,7 +107,8 @@ static void set_defaults(const struct reading *reading, const struct value *root
         job->type = fields_given(root, "array") ? TEXT("array") : TEXT("single");
 }
 
-/* Of an MPI job the launcher says what runs, and the template what its workers do. */
+/* Is it an MPI job's other role, which the template runs?  The launcher's command says what
+ * runs. */
 static bool template_runs(const struct value *tasks, const struct description *job,
                           const struct member *role)
 {
@@ -115,7 +116,7 @@ static bool template_runs(const struct value *tasks, const struct description *j
            !text_is(role->key, "launcher");
 }
 
-/* The first role without a command, or NULL with *some telling whether any role has one. */
+/* The first role without a command, or NULL; *some tells whether any role has one. */
 static const struct member *role_without_command(const struct value *root,
                                                  const struct description *job, bool *some)
 {
@@ -132,13 +133,13 @@ static const struct member *role_without_command(const struct value *root,
     return without;
 }
 
-/* Types whose template brings the program: a server or a notebook of the library's own. */
+/* Is it a type whose template has the program: the library's own server or notebook? */
 static bool template_runs_alone(const struct description *job)
 {
     return text_is(job->type, "notebook") || text_is(job->type, "serving");
 }
 
-/* Nothing is said for the tasks that have no command of their own. */
+/* Add a problem: nothing says what the tasks without a command run. */
 static void report_nothing_runs(struct reading *reading, const struct value *root,
                                 const struct member *without, bool some_commands)
 {
@@ -156,7 +157,7 @@ static void report_nothing_runs(struct reading *reading, const struct value *roo
                  "runs");
 }
 
-/* The program is the file, where its directory is expected. */
+/* Add a problem: `program` is the file and not its directory. */
 static void report_file(struct reading *reading, const struct value *root, struct text program)
 {
     const char *slash = memrchr(program.data, '/', program.length);
@@ -170,7 +171,7 @@ static void report_file(struct reading *reading, const struct value *root, struc
     problem_of(reading, root, "program", sentence.text);
 }
 
-/* Exactly one of script, program with entry, or a command for every role. */
+/* Check that there is exactly one of: script, program with entry, a command for every role. */
 static void check_what_runs(struct reading *reading, const struct value *root,
                             const struct description *job)
 {

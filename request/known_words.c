@@ -45,8 +45,8 @@ static void read_known_word(struct reading *reading, const struct value_path *pa
     buffer_free(&list);
 }
 
-/* A library in other letters (PyTorch) is that library; one with a version (pytorch==2.1) has two
- * fields.  False when it is neither. */
+/* Handle other spellings: PyTorch is accepted as pytorch; for pytorch==2.1 a problem says to use
+ * two fields.  False when the text is neither. */
 static bool take_library(struct reading *reading, const struct value_path *path,
                          const struct value *value, void *into)
 {

@@ -7,7 +7,7 @@
 /* struct text: one of the known libraries, or job types. */
 field_reader read_library, read_type;
 
-/* The libraries that a job file can name; NULL ends it. */
+/* The libraries that a job file can name; ends with NULL. */
 const char *const *known_words_libraries(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* request/later.c - fields that a later version implements: only their shape is looked at */
+/* request/later.c - fields that a later version implements: only their form is checked */
 #include "request/later.h"
 
 #include "request/values.h"

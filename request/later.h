@@ -1,8 +1,8 @@
 /* request/later.h - fields that a later version implements
  *
- * Their values are looked at for their shape only, so that a mistake is reported as the mistake it
- * is; fields_read() then says that the field is not yet supported.  Each is a field_reader that
- * never touches `into`.
+ * Only the form of their values is checked, so that a wrong value is reported as such;
+ * fields_read() then says that the field is not yet supported.  Each is a field_reader that never
+ * writes to `into`.
  */
 #ifndef REQUEST_LATER_H
 #define REQUEST_LATER_H

@@ -1,4 +1,4 @@
-/* request/notes.c - what the owner is told about a job that was accepted */
+/* request/notes.c - notes to the owner about an accepted job */
 #include "request/notes.h"
 
 #include <stdio.h>

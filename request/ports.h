@@ -5,7 +5,7 @@
 #include "request/description.h"
 #include "request/fields.h"
 
-/* Read the map of labels to numbers of ports; `into` is task_role.ports, and `count_offset`
+/* Read a map from labels to numbers of ports; `into` is task_role.ports, and `count_offset`
  * ports_count. */
 field_reader read_ports;
 

@@ -1,7 +1,7 @@
-/* request/problems.c - everything that is wrong in one job file, collected while it is read
+/* request/problems.c - collect all problems of a job file while it is read
  *
- * Guarantees that the text never outgrows a struct error, and that a file with ten thousand
- * mistakes costs little more than one with ten: past the last one shown they are only counted.
+ * The text always fits into a struct error.  A file with ten thousand mistakes costs little more
+ * than one with ten, because problems after the last one shown are only counted.
  */
 #include "request/problems.h"
 
@@ -85,7 +85,8 @@ void problems_add_sentence(struct reading *reading, const char *sentence)
         show_line(reading, text_of(sentence));
 }
 
-/* What may be a password, or hold one, is told by its kind only: everybody may read `why` and `log`. */
+/* May the value contain a password?  Then only its kind is shown, since everybody may read `why`
+ * and `log`. */
 static bool is_private(const struct value_path *path)
 {
     static const char *const names[] = {
@@ -111,7 +112,7 @@ static void add_kind(struct buffer *out, const struct value *value)
         value_path_add_found(out, value);
 }
 
-/* The value without what looks like a secret: a password in a URL. */
+/* Append the value without anything that looks like a secret, such as a password in a URL. */
 static void add_masked(struct buffer *out, const struct value *value)
 {
     struct buffer found = {0};

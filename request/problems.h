@@ -1,12 +1,11 @@
-/* request/problems.h - everything that is wrong in one job file, collected while it is read
+/* request/problems.h - collect all problems of a job file while it is read
  *
- * A user fixes a file once, not once per mistake: readers go on after a problem, and what they
- * found is reported together, one sentence per line,
+ * A user should fix a file once, not once per mistake: readers continue after a problem, and all
+ * problems are reported together, one sentence per line,
  *
  *     train.yaml:7:11: tasks.worker.memory: found "lots", expected a size such as 512Mi or 16Gi
  *
- * bounded in number and in bytes so that it fits into a struct error, and ending in "and N more"
- * when it does not.
+ * limited in number and bytes to what fits into a struct error; "and N more" stands for the rest.
  */
 #ifndef REQUEST_PROBLEMS_H
 #define REQUEST_PROBLEMS_H
@@ -16,13 +15,13 @@
 
 /* The reading of one file. */
 struct reading {
-    struct arena *arena; /* what is read lives here */
-    const char *file;    /* its name, fit for a sentence */
+    struct arena *arena; /* owns what is read */
+    const char *file;    /* its name, for sentences */
     size_t found, shown; /* problems */
-    struct text source;  /* all of it, for what a value's place tells */
-    struct text stem;    /* a name for a job that has none, from the file's */
+    struct text source;  /* the whole file, to look up the text at a value's position */
+    struct text stem;    /* a name from the file's, for a job without one */
     size_t length;       /* bytes of `text` that are used */
-    const void *listed;  /* the table whose fields were all named last */
+    const void *listed;  /* the table whose field names were listed last */
     bool full;           /* no further problem is shown, only counted */
     char text[ERROR_TEXT_SIZE];
 };
@@ -33,8 +32,9 @@ void problems_start(struct reading *reading, struct arena *arena, const char *fi
 void problems_add(struct reading *reading, const struct value_path *path, uint32_t line,
                   uint32_t column, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Add "found <value>, expected <words>" at a value: of words of a command, of an environment and of what else may hold
- * a secret, only what kind of value it is; elsewhere without passwords in URLs and the like. */
+/* Add "found <value>, expected <words>" at a value.  Where a secret may be (commands, environments
+ * and so on) only the kind of value is shown; elsewhere passwords in URLs and the like are left
+ * out. */
 void problems_expected(struct reading *reading, const struct value_path *path,
                        const struct value *value, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -1,4 +1,4 @@
-/* request/relative.c - paths of a job file that are relative to the file */
+/* request/relative.c - make paths in a job file absolute */
 #include "request/relative.h"
 
 #include <string.h>
@@ -10,13 +10,13 @@
 static const char *const fields[] = {"program", "dataset", "output"};
 enum { FIELDS = ARRAY_COUNT(fields) };
 
-/* Bytes of the source that are replaced. */
+/* Bytes of the source to replace. */
 struct replacement {
     size_t start, length;
     struct text path;
 };
 
-/* `~` and `$NAME` belong to shells, and are refused by the reader. */
+/* Is it a relative path?  Not with `~` or `$NAME`, which the reader refuses. */
 static bool is_relative(const struct value *value)
 {
     return value && value->kind == VALUE_STRING && value->string.length &&
@@ -24,7 +24,7 @@ static bool is_relative(const struct value *value)
            !memchr(value->string.data, '$', value->string.length);
 }
 
-/* Where the value begins; the source's length when there is no such place. */
+/* The offset at which the value begins; the source's length when its position is not known. */
 static size_t offset_of(struct text source, const struct value *value)
 {
     size_t offset = 0;
@@ -37,7 +37,7 @@ static size_t offset_of(struct text source, const struct value *value)
     return offset + value->column - 1 < source.length ? offset + value->column - 1 : source.length;
 }
 
-/* Does the path stand there as it is, plain or in quotes? */
+/* Does the source have the path there literally, plain or in quotes?  Sets *found then. */
 static bool stands_at(struct text source, const struct value *value, struct replacement *found)
 {
     size_t start = offset_of(source, value), length = value->string.length;
@@ -53,7 +53,7 @@ static bool stands_at(struct text source, const struct value *value, struct repl
     return after == source.length || memchr(" \t\r\n,}", source.data[after], 6);
 }
 
-/* The path from the directory, without `.` and `..` parts. */
+/* Join directory and path, and resolve `.` and `..`. */
 static struct text join_path(struct arena *arena, const char *directory, struct text path)
 {
     struct buffer joined = {0};

@@ -1,10 +1,10 @@
-/* request/relative.h - paths of a job file that are relative to the file
+/* request/relative.h - make paths in a job file absolute
  *
- * A job file in incoming/ has no directory that its paths could start from, so they are absolute there.
- * Who still has the file as its user wrote it (`dlspool submit`, `dlspool render`) may write `program`,
- * `dataset` and `output` out for them.  Only these bytes change: lines stay where they are.  Read are
- * dlspool's own job files in YAML; what cannot be replaced with certainty stays, and is refused by
- * dialects_read().
+ * Paths in incoming/ must be absolute, because a job file there has lost its directory.  `dlspool
+ * submit` and `dlspool render`, which read the file in its place, make `program`, `dataset` and
+ * `output` absolute.  Only the bytes of these paths change, so line numbers stay the same.  Only
+ * native job files in YAML are changed; a path that cannot be replaced with certainty stays, and
+ * dialects_read() refuses it.
  */
 #ifndef REQUEST_RELATIVE_H
 #define REQUEST_RELATIVE_H
@@ -12,9 +12,9 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-/* `directory` is the absolute path of the one that the file is in.  The text in the arena, or `source`
- * itself where there is nothing to replace; appends to `said`, for each, a line `LINE: FIELD: WAS is NOW`
- * without a line end after the last. */
+/* `directory` is the absolute path of the file's directory.  Returns the new text in the arena, or
+ * `source` itself when there is nothing to replace.  Appends a line `LINE: FIELD: WAS is NOW` to
+ * `said` for each replacement, without a newline after the last. */
 struct text relative_make_absolute(struct arena *arena, struct text source, const char *directory,
                                    struct buffer *said);
 

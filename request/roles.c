@@ -1,4 +1,4 @@
-/* request/roles.c - names of roles for dialects that let a role be called anything */
+/* request/roles.c - labels for roles in dialects that allow any name */
 #include "request/roles.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ bool roles_is_new(struct arena *arena, struct role_names *names, struct text nam
     return true;
 }
 
-/* The name as a label, which another role may have too; the number of its bytes. */
+/* Write the name as a label, which may not be unique; returns its length in bytes. */
 static size_t fold_name(struct text name, char label[static ROLE_LONGEST + 1])
 {
     size_t length = 0;
@@ -30,7 +30,7 @@ static size_t fold_name(struct text name, char label[static ROLE_LONGEST + 1])
             c = (char)(c - 'A' + 'a');
         bool letter = c >= 'a' && c <= 'z';
         bool digit = c >= '0' && c <= '9';
-        /* Not every scheduler takes a name that starts with a digit. */
+        /* Not every scheduler accepts a name that starts with a digit. */
         if (length == 0 && digit)
             label[length++] = 'r';
         if (letter || digit)

@@ -1,4 +1,4 @@
-/* request/secret.c - what of a description nobody but its job may see */
+/* request/secret.c - the parts of a description that only its job may see */
 #include "request/description.h"
 
 #define MASK TEXT("******")

@@ -9,17 +9,17 @@
 #include "request/tasks.h"
 #include "request/values.h"
 
-/* What sizes of a kind are. */
+/* A kind of size: what is counted. */
 struct counted {
     enum size_kind kind;
     const char *what;
-    const char *member;  /* of a role, which says with how many it begins */
-    struct field number; /* how one is read, within which limits */
-    int64_t least;       /* when no min is given, if the job does not begin with less */
+    const char *member;  /* the role's field for the size that the job begins with */
+    struct field number; /* its reader and limits */
+    int64_t least;       /* the default of min, unless the job begins with less */
     int64_t any;         /* the step of "any" */
 };
 
-/* What `min`, `max` and `step` may be is known when all fields are. */
+/* The values of `min`, `max` and `step` are checked later, when all fields are known. */
 static void read_nothing(struct reading *reading, const struct value_path *path,
                          const struct value *value, const struct field *field, void *into)
 {
@@ -98,7 +98,7 @@ void description_resize(struct description *job, int64_t size)
         job->size = size;
 }
 
-/* A size as the user writes it. */
+/* A size as a user would write it. */
 static const char *number_text(const struct counted *counted, int64_t number,
                                char buffer[static QUANTITY_TEXT_SIZE])
 {
@@ -144,8 +144,8 @@ static void refuse_member(struct reading *reading, const struct value *size, con
                       number_text(counted, number, buffer), what);
 }
 
-/* What is said of the size, made whole.  `begins` is what the role has, which counts for more when
- * it is `said`. */
+/* Complete the sizes with defaults.  `begins` is the role's number; `said` means that the user gave
+ * it, so it has precedence. */
 static void complete_sizes(struct reading *reading, const struct value *size,
                            const struct counted *counted, int64_t begins, bool said,
                            struct sizes *sizes)
@@ -171,7 +171,7 @@ static void complete_sizes(struct reading *reading, const struct value *size,
         sizes->least = sizes->most;
 }
 
-/* What of the job is counted; NULL after a problem. */
+/* Decide what is counted for this job; NULL after a problem. */
 static const struct counted *what_counts(struct reading *reading, const struct value *size,
                                          const struct description *job)
 {
@@ -202,7 +202,7 @@ static const struct counted *what_counts(struct reading *reading, const struct v
     return counted;
 }
 
-/* Does the user say with how many the job begins? */
+/* Did the user give the size that the job begins with? */
 static bool is_said(const struct value *root, const struct counted *counted)
 {
     const struct value *tasks = fields_given(root, "tasks");

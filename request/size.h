@@ -1,7 +1,7 @@
 /* request/size.h - which sizes a job can have: size{min, max, step}
  *
- * What is counted follows from the job: of the types elastic and distributed the tasks of the one
- * role; of the type single the GPUs, if it asks for any, and else the processors.
+ * The job's type decides what is counted: tasks of the one role for elastic and distributed; for
+ * single the GPUs if it asks for any, otherwise the processors.
  */
 #ifndef REQUEST_SIZE_H
 #define REQUEST_SIZE_H
@@ -9,10 +9,11 @@
 #include "request/description.h"
 #include "request/fields.h"
 
-/* Looks at the names of the members only: what they may be is known when all fields are. */
+/* Checks only the names of the members; request_size_check() checks their values when all fields
+ * are known. */
 field_reader read_size;
 
-/* Does the size go with the job's type, its tasks and its checkpoint?  Sets what was not given. */
+/* Check the size against the job's type, tasks and checkpoint.  Sets what was not given. */
 void request_size_check(struct reading *reading, const struct value *root, struct description *job);
 
 #endif

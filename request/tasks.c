@@ -12,7 +12,8 @@
 
 #define MEMBER(name) .offset = offsetof(struct task_role, name)
 
-/* A number alone counts bytes, as in Kubernetes; so few of them were meant for something else. */
+/* Read memory.  A number alone counts bytes, as in Kubernetes; a very small one is refused as a
+ * mistake. */
 static void read_memory(struct reading *reading, const struct value_path *path,
                         const struct value *value, const struct field *field, void *into)
 {

@@ -17,7 +17,7 @@ enum {
 #define MEMORY_MOST ((int64_t)256 << 40) /* so that a job's sum stays far from 2^63 */
 #define SHM_LEAST ((int64_t)1 << 20)
 
-/* What a role has that does not say otherwise. */
+/* A role's defaults. */
 #define DEFAULT_ROLE "main"
 enum { DEFAULT_COUNT = 1 };
 #define DEFAULT_CPUS ((int64_t)1000)
@@ -26,7 +26,7 @@ enum { DEFAULT_COUNT = 1 };
 /* Read the map of roles; `into` is description.tasks, and `count_offset` tasks_count. */
 field_reader read_tasks;
 
-/* The tasks of a job that names none: one of the role "main". */
+/* Give a job without tasks one task of the role "main". */
 void tasks_default(struct arena *arena, struct description *job);
 
 #endif

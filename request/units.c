@@ -7,7 +7,7 @@
 #include "job/pattern.h"
 #include "request/values.h"
 
-static const double total_most = 1e15; /* whole numbers are exact as far */
+static const double total_most = 1e15; /* up to here doubles hold whole numbers exactly */
 
 static void read_total(struct reading *reading, const struct value_path *path,
                        const struct value *value, const struct field *field, void *into)
@@ -20,7 +20,7 @@ static void read_total(struct reading *reading, const struct value_path *path,
                           "a number above 0: how many units there are in all");
 }
 
-/* Whether it was meant for a regular expression. */
+/* Does the pattern look like a regular expression? */
 static bool looks_regular(struct text pattern)
 {
     static const char *const signs[] = {"\\d", "\\s", "\\w", "\\b",  "\\.", "\\(", "\\[",
@@ -74,7 +74,7 @@ void read_units(struct reading *reading, const struct value_path *path, const st
         fields_read(reading, path, value, &table, into);
 }
 
-/* Whether the pattern itself tells how much there is in all. */
+/* Does the pattern contain the total? */
 static bool tells_total(struct text source)
 {
     struct pattern pattern;
@@ -86,7 +86,7 @@ static bool tells_total(struct text source)
     return false;
 }
 
-/* The file lies where the job writes its results. */
+/* Check that the file is below the job's output. */
 static void check_file(struct reading *reading, const struct value *value,
                        const struct description *job)
 {

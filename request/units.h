@@ -6,7 +6,7 @@
  *       in a file below the job's output, which holds what is done: 12, 12/400, or
  *       {"done": 12, "total": 400}
  *
- * The total may be left out where the line or the file says it.
+ * The total may be left out when the line or the file contains it.
  */
 #ifndef REQUEST_UNITS_H
 #define REQUEST_UNITS_H
@@ -16,8 +16,8 @@
 
 field_reader read_units; /* struct units */
 
-/* Is there one way to count, is the file below the job's output, and does the job have one
- * progress? */
+/* Check that there is exactly one way to count, that the file is below the job's output, and that
+ * the job's type has a single progress. */
 void request_units_check(struct reading *reading, const struct value *root,
                          const struct description *job);
 

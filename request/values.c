@@ -1,7 +1,7 @@
 /* request/values.c - readers of single values
  *
- * What a field may hold is said by listing what is allowed: a text that is used as a name or as a
- * path never carries a control character, a quote or a space that nobody expected.
+ * Each reader lists the characters that it allows, so a text that is used as a name or a path never
+ * contains an unexpected control character, quote or space.
  */
 #include "request/values.h"
 
@@ -33,7 +33,7 @@ static bool is_letter_or_digit(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Letters and digits, and after the first also the bytes of `others`. */
+/* Is it made of letters and digits and, after the first, bytes of `others`; 1 to `most` bytes? */
 static bool is_made_of(struct text text, const char *others, size_t most)
 {
     if (text.length == 0 || text.length > most || !is_letter_or_digit(text.data[0]))
@@ -72,7 +72,7 @@ void read_version(struct reading *reading, const struct value_path *path, const 
         *(struct text *)into = text;
 }
 
-/* No C0 or C1 control character, no DEL. */
+/* Is it free of C0 and C1 control characters and DEL? */
 static bool is_printable(struct text text)
 {
     for (size_t i = 0; i < text.length; i++) {
@@ -85,7 +85,7 @@ static bool is_printable(struct text text)
     return true;
 }
 
-/* Shells replace these; a job file is read by none. */
+/* Does it start with what only a shell would expand? */
 static bool is_for_a_shell(struct text path)
 {
     return text_starts(path, "~") || memchr(path.data, '$', path.length);
@@ -138,7 +138,7 @@ void read_image(struct reading *reading, const struct value_path *path, const st
 }
 
 /* Some systems end lines in CR LF; the kernel would look for an interpreter whose name ends in CR.
- * A program whose first line ends so has its line ends made plain. */
+ * If the first line ends so, convert all line ends to LF. */
 static struct text plain_line_ends(struct arena *arena, struct text script)
 {
     const char *first = memchr(script.data, '\n', script.length);
@@ -152,7 +152,7 @@ static struct text plain_line_ends(struct arena *arena, struct text script)
     return (struct text){copy, length};
 }
 
-/* Whether the value is written as YAML's folded text of more than one line. */
+/* Is the value written as YAML's folded text of more than one line? */
 static bool is_folded(const struct reading *reading, const struct value *value)
 {
     struct text rest = reading->source, line = {"", 0};

@@ -11,14 +11,14 @@
 #include "request/fields.h"
 
 /* struct text: ASCII letters, digits, `.`, `_` and `-`, the first a letter or a digit; at most
- * `most` bytes.  A number is taken as it is written (a name of 2024, a version of 1.10). */
+ * `most` bytes.  A number is kept as it is written (a name of 2024, a version of 1.10). */
 field_reader read_word;
-/* struct text: a version: as a word, and `+` too (2.1.0+cu118). */
+/* struct text: a version: a word that may also contain `+` (2.1.0+cu118). */
 field_reader read_version;
 /* struct text: an absolute path below /, or a relative one that stays below where it starts.
- * Stored without doubled and final slashes and `.` parts. */
+ * Stored without double slashes, trailing slashes and `.` parts. */
 field_reader read_absolute_path, read_relative_path;
-/* struct text: an image reference as registries take it. */
+/* struct text: an image reference as registries accept it. */
 field_reader read_image;
 /* struct text: a program; at most `most` bytes. */
 field_reader read_script;
@@ -34,8 +34,8 @@ field_reader read_debug;
 field_reader read_bytes, read_cpus, read_duration;
 #define DURATION_MOST (3650 * CLOCK_DAY) /* ten years */
 
-/* The text of a scalar that may be written without quotes: a string, a number as it is written,
- * with `booleans` true or false.  False when it is none of these. */
+/* The text of a scalar that may be written without quotes: a string, a number as it is written or,
+ * if `booleans`, true or false.  False for any other value. */
 bool values_scalar_text(const struct value *value, bool booleans, struct text *text);
 
 /* Is it a word as read_word() has it, of at most `most` bytes? */

@@ -1,8 +1,8 @@
 /* request/dialects/dialects.c - which dialect a job file is written in, and reading it
  *
- * Two questions, in this order.  The syntax (YAML, JSON, batch script) is told from the first
- * bytes and the ending of the name, and gives a tree.  The dialect is told from the fields of that
- * tree; each has a line in the table below, and what it reads is the same struct description.
+ * Two questions, in this order.  The first bytes and the suffix of the name tell the syntax (YAML,
+ * JSON, batch script), which gives a tree.  The fields of that tree tell the dialect.  Each dialect
+ * has a row in the table below, and all fill the same struct description.
  */
 #include "request/dialects/dialects.h"
 
@@ -24,10 +24,10 @@ struct dialect {
     struct description *(*read)(struct reading *reading, const struct value *root);
     bool comments; /* its JSON may hold comments, // ... */
     bool beyond;   /* its YAML may hold anchors, merge keys, and tags */
-    bool foreign;  /* it is another system's */
+    bool foreign;  /* another system's dialect */
 };
 
-/* A job of ours, unless it is a file of a system whose jobs are not read. */
+/* Read a native job, unless the file belongs to a system whose jobs are not supported. */
 static struct description *read_job(struct reading *reading, const struct value *root)
 {
     return foreign_tree(reading, root) ? NULL : request_job_read(reading, root);
@@ -39,7 +39,7 @@ static bool is_anything(const struct value *root)
     return true;
 }
 
-/* The first that recognises the file reads it. */
+/* The first dialect that recognises the file reads it. */
 static const struct dialect dialects[] = {
     {openpai_v1_recognise, openpai_v1_read, true, false, true},
     {openpai_v2_recognise, openpai_v2_read, false, true, true},
@@ -48,7 +48,7 @@ static const struct dialect dialects[] = {
     {is_anything, read_job, false, false, false},
 };
 
-/* What of a file's syntax not every dialect takes. */
+/* Syntax found in the file that not every dialect accepts. */
 struct syntax {
     struct text source;
     const char *comment;       /* where the first one of a JSON file starts, or NULL */
@@ -87,13 +87,13 @@ static bool is_json(struct text source, struct text name)
 {
     if (text_ends(name, ".json"))
         return true;
-    /* A map in YAML's flow style starts like JSON, so an ending that says YAML is believed. */
+    /* A map in YAML's flow style starts like JSON, so the suffix .yaml decides. */
     return text_starts(json_after_comments(source), "{") && !text_ends(name, ".yaml") &&
            !text_ends(name, ".yml");
 }
 
 /* The tree of the file's fields, or NULL after a problem. */
-/* A file that is called JSON, and is not: said when it does not even begin so. */
+/* Add a problem for a file that is named .json but does not begin like JSON; true then. */
 static bool is_miscalled(struct reading *reading, struct text source, struct text name)
 {
     struct text bare = text_trim(json_after_comments(source));
@@ -128,8 +128,8 @@ static struct value *read_syntax(struct reading *reading, struct text source, st
     return root;
 }
 
-/* The file's name as a job's: without directory and ending, other bytes than names have made to
- * `-`. */
+/* A job's name from the file's: without directory and suffix, with `-` for bytes that names cannot
+ * have. */
 static struct text stem_of(struct arena *arena, struct text name)
 {
     enum { LONGEST = 63 };

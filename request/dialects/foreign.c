@@ -1,4 +1,4 @@
-/* request/dialects/foreign.c - files that are meant for another program, and what to do instead */
+/* request/dialects/foreign.c - recognise files of other programs, and say what to do instead */
 #include "request/dialects/foreign.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #define SEE "; see dlspool-job(5) for its fields"
 
-/* Maps with all of these fields, and nothing that a job of ours would run. */
+/* Maps with all of these fields, and nothing that a native job would run. */
 static const struct {
     const char *fields[3];
     const char *sentence;
@@ -53,7 +53,7 @@ bool foreign_tree(struct reading *reading, const struct value *root)
     return false;
 }
 
-/* What only a program's lines begin with, and no field of ours does. */
+/* Beginnings of lines that are found in programs and in no job file. */
 static const char *const python_starts[] = {"import ",   "from ", "def ", "class ", "print(",
                                             "if __name", "with ", "for ", "@",      "async def "};
 static const char *const shell_starts[] = {"#SBATCH", "#PBS",    "#BSUB",    "export ",
@@ -68,7 +68,8 @@ static bool begins_with_one(struct text line, const char *const *starts, size_t 
     return false;
 }
 
-/* The first line that is neither empty nor a comment, with #SBATCH and the like counted as none. */
+/* The first line that is neither empty nor a comment; #SBATCH and the like are not comments
+ * here. */
 static struct text first_line(struct text source)
 {
     struct text rest = source, line;

@@ -50,7 +50,7 @@ static void read_map(struct reading *reading, const struct value_path *path,
         fields_read(reading, path, value, table, into);
 }
 
-/* One line. */
+/* struct text: one line. */
 READER(read_line)
 {
     struct text text;

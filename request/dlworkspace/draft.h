@@ -1,6 +1,7 @@
 /* request/dlworkspace/draft.h - the draft of DLWorkspace's second job format: user, and job with roles
  *
- * Source: docs/Jobs/spec.md of microsoft/DLWorkspace.  docs/dlworkspace.md lists what becomes what.
+ * Source: docs/Jobs/spec.md of microsoft/DLWorkspace.  docs/dlworkspace.md lists how each field is
+ * mapped.
  */
 #ifndef REQUEST_DLWORKSPACE_DRAFT_H
 #define REQUEST_DLWORKSPACE_DRAFT_H
@@ -8,7 +9,7 @@
 #include "request/description.h"
 #include "request/problems.h"
 
-/* Has the file a map `job` that has `roles`? */
+/* Does the file have a map `job` with `roles`? */
 bool dlworkspace_draft_recognise(const struct value *root);
 
 /* NULL after a problem. */

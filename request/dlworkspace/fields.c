@@ -27,7 +27,7 @@ enum {
         struct reading *reading, const struct value_path *path, const struct value *value,         \
         const struct field *field __attribute__((unused)), void *into __attribute__((unused)))
 
-/* A number, also written as a text. */
+/* Read a number, which may be written as a text. */
 static bool take_number(const struct value *value, double *number)
 {
     if (value->kind == VALUE_NUMBER) {
@@ -127,7 +127,7 @@ READER(read_plugins)
         *(const struct value **)into = value;
 }
 
-/* Anything: some of these are credentials. */
+/* Accepts anything; never quotes it, since some of these are credentials. */
 READER(read_ignored)
 {
     (void)reading, (void)path, (void)value;
@@ -160,7 +160,7 @@ READER(read_variables)
     read_environment(reading, path, map, field, into);
 }
 
-/* interactivePort: numbers parted by , or ; */
+/* interactivePort: numbers separated by , or ; */
 READER(read_ports)
 {
     struct text text, rest, part;

@@ -12,7 +12,7 @@ struct dlworkspace {
     int gpus, servers, workers, mpi_workers;
     int64_t cpu_request, cpu_limit;       /* thousandths */
     int64_t memory_request, memory_limit; /* bytes */
-    /* Of truth values: 0 not given, 1 true, -1 false. */
+    /* Booleans: 0 not given, 1 true, -1 false. */
     int enable_work, enable_data, enable_job, preemptible, privileged;
     int priority; /* 0: not given */
     struct environment environment;
@@ -23,7 +23,7 @@ struct dlworkspace {
 
 extern const struct field_table dlworkspace_fields;
 
-/* The fields without effect: what is said of each that asks for something. */
+/* Add a note for each field without effect that asks for something. */
 void dlworkspace_fields_note_ineffective(struct arena *arena, const struct value *root,
                                          struct notes *notes);
 

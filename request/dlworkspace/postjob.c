@@ -1,7 +1,7 @@
 /* request/dlworkspace/postjob.c - the parameters of DLWorkspace's PostJob, as a job file
  *
- * The command becomes a script for bash, before which the variables stand that DLWorkspace gave its
- * programs.  Its jobtrainingtype decides which roles there are.
+ * The command becomes a bash script that first sets the variables that DLWorkspace gave its
+ * programs.  jobtrainingtype decides the roles.
  */
 #include "request/dlworkspace/postjob.h"
 
@@ -15,13 +15,13 @@
 
 enum {
     PRIORITY_USUAL = 100, /* there; 0 here */
-    PRIORITY_USERS = 200, /* a user's highest there; 100 here */
+    PRIORITY_USERS = 200, /* the highest for users there; 100 here */
     PRIORITY_LOWEST = -100,
     GPU_TYPE_LONGEST = 63,
     NEVER = -1,
 };
 
-/* Known only when the task runs; the rest is in the environment. */
+/* Set at run time; all other variables are in the environment. */
 #define VARIABLES                                                                                  \
     "export DLWS_JOB_ID=\"$DLSPOOL_JOB_ID\" DLTS_JOB_ID=\"$DLSPOOL_JOB_ID\"\n"                     \
     "export DLWS_ROLE_IDX=\"$DLSPOOL_INDEX\" DLTS_ROLE_IDX=\"$DLSPOOL_INDEX\"\n"                   \
@@ -68,7 +68,7 @@ static struct text number_text(struct work *work, int number)
     return arena_printf(work->reading->arena, "%d", number);
 }
 
-/* What DLWorkspace told a program, with the user's own over it. */
+/* The environment that DLWorkspace gave a program, overridden by the user's own. */
 static struct environment environment_of(struct work *work, const char *role)
 {
     enum { OWN = 14 };
@@ -137,7 +137,8 @@ static void regular_job(struct work *work)
     give_ports(work, add_role(work, "master", 1, work->given.gpus, work->given.command));
 }
 
-/* The command runs in the parameter servers, and the workers wait for them. */
+/* Build a distributed job: the command runs in the parameter servers, and the workers wait for
+ * them. */
 static void distributed_job(struct work *work)
 {
     const struct dlworkspace *given = &work->given;
@@ -174,7 +175,8 @@ static void mpi_job(struct work *work)
     workers->script = (struct text){NULL, 0};
 }
 
-/* resourcegpu is the number of replicas, of one GPU each; they run until somebody ends them. */
+/* Build an inference job: resourcegpu replicas with one GPU each, which run until they are
+ * stopped. */
 static void inference_job(struct work *work)
 {
     int replicas = work->given.gpus ? work->given.gpus : 1;
@@ -222,7 +224,7 @@ static void make_roles(struct work *work)
 
 /* ---- registries ---- */
 
-/* Of a list of {registry, username, password}, of which nothing is quoted. */
+/* Read an item {registry, username, password}; its values are never quoted. */
 static void read_registry(struct work *work, const struct value_path *path,
                           const struct value *item)
 {
@@ -244,8 +246,7 @@ static void read_registry(struct work *work, const struct value_path *path,
         (struct registry){.server = texts[0], .user = texts[1], .password = texts[2]};
 }
 
-/* Of the plugins only imagePull has an effect, and gives registries; any other that is not empty
- * gets a note. */
+/* Read the plugins: imagePull gives registries; any other plugin that is not empty gets a note. */
 static void read_plugins(struct work *work)
 {
     const struct value *plugins = work->given.plugins;

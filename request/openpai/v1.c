@@ -1,8 +1,8 @@
 /* request/openpai/v1.c - job files of OpenPAI's version 1, and of SCM
  *
- * What has an effect here becomes a part of the description; what has none is noted, so that the
- * job's log says so.  What another system's storage and queues are here is not known yet: the
- * description keeps it as the user wrote it (struct platform).
+ * Fields with an effect become part of the description; the others get a note in the job's log.
+ * Storage and queues of the other system are not mapped to this site here: the description keeps
+ * them as the user wrote them (struct platform).
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -59,7 +59,7 @@ bool openpai_v1_recognise(const struct value *root)
     return value_get(root, "jobName") || (roles && roles->kind != VALUE_OBJECT);
 }
 
-/* The server's schema asks for one byte of these in each key: letters, digits, `_`, or a dot. */
+/* Check keys as the server's schema does: each needs at least one letter, digit, `_` or dot. */
 static void check_keys(struct reading *reading, const char *name, const struct value *map,
                        bool dots)
 {
@@ -79,7 +79,7 @@ static void check_keys(struct reading *reading, const char *name, const struct v
     }
 }
 
-/* A switch of jobEnvs, which only true switches on: a variable may be called the same. */
+/* Read a switch in jobEnvs; only true turns it on, because a variable may have the same name. */
 static bool read_switch(struct reading *reading, const struct value *map, const char *name,
                         struct notes *notes)
 {

@@ -1,7 +1,7 @@
 /* request/openpai/v1.h - job files of OpenPAI and of SCM, as their own services read them
  *
- * Version 1 is JSON, checked by the schema of its REST server, with the minimums that its manual
- * adds: see docs/openpai.md for each field.  SCM's dialect is that with `storageGB` and `tmp`.
+ * Version 1 is JSON, checked by the schema of its REST server, and by the minimums in its manual:
+ * see docs/openpai.md for each field.  SCM's dialect adds `storageGB` and `tmp`.
  */
 #ifndef REQUEST_OPENPAI_V1_H
 #define REQUEST_OPENPAI_V1_H

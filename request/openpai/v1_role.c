@@ -27,7 +27,7 @@ struct role {
     int64_t failed, succeeded;
 };
 
-/* Leaves the text to openpai_values_command(). */
+/* Check the type only; openpai_values_command() reads the text. */
 static void read_command(struct reading *reading, const struct value_path *path,
                          const struct value *value, const struct field *field, void *into)
 {
@@ -62,7 +62,7 @@ static const struct field fields[] = {
      .most = STORAGE_GB_MOST},
     {FIELD_NAME("portList"), openpai_list, MEMBER(ports)},
     {FIELD_NAME("command"), read_command, MEMBER(command)},
-    /* Of OpenI, which grew out of OpenPAI. */
+    /* From OpenI, a fork of OpenPAI. */
     {FIELD_NAME("needIBDevice"), read_flag, MEMBER(infiniband)},
     {FIELD_NAME("isMainRole"), read_flag, MEMBER(main)},
     {FIELD_NAME("minFailedTaskCount"), openpai_integer, MEMBER(failed), .least = 1,
@@ -119,7 +119,7 @@ static void read_port(struct reading *reading, const struct value_path *path,
                      port->first + port->count - 1, (int)PORT_LAST);
 }
 
-/* The later one of two with one label goes, as OpenPAI's launcher has it. */
+/* Add a port; of two with the same label the later one counts, as in OpenPAI's launcher. */
 static void add_port(struct task_role *task, const struct port *port)
 {
     struct port_request asked = {port->label, (int)port->count, (int)port->first};
@@ -166,7 +166,7 @@ static void read_ports(struct reading *reading, const struct value_path *role_pa
     openpai_values_usual_ports(task);
 }
 
-/* Where the rule about the job's end cannot be followed. */
+/* Add problems where the rule about the job's end cannot be met. */
 static void check_rule(struct reading *reading, const struct value_path *role_path,
                        const struct value *map, const char *name, int64_t number, int64_t count)
 {
@@ -184,7 +184,7 @@ static bool is_null(const struct value *map, const char *name)
     return value && value->kind == VALUE_NULL;
 }
 
-/* What its owner may not have meant. */
+/* Add notes on fields whose effect the owner may not expect. */
 static void note_role(struct arena *arena, size_t index, const struct value *map,
                       const struct role *role, struct notes *notes)
 {
@@ -223,7 +223,7 @@ static void check_shm(struct reading *reading, const struct value_path *role_pat
 }
 
 /* Read the fields of a role with OpenPAI's defaults.  `minFailedTaskCount: null` means that no
- * failure ends the job; of a main role the success of all tasks ends it. */
+ * failure ends the job; the success of all tasks of a main role does. */
 static void read_fields_of(struct reading *reading, const struct value_path *path,
                            const struct value *map, struct role *role)
 {
@@ -246,7 +246,7 @@ static void read_fields_of(struct reading *reading, const struct value_path *pat
         return;
     if (role->main && role->succeeded < 0)
         role->succeeded = role->count;
-    /* For docker, no size is the usual size. */
+    /* Docker takes 0 for its default size. */
     if (role->shm == 0)
         role->shm = DEFAULT_SHM_MB;
     check_shm(reading, path, map, role);
@@ -254,8 +254,8 @@ static void read_fields_of(struct reading *reading, const struct value_path *pat
     check_rule(reading, path, map, "minSucceededTaskCount", role->succeeded, role->count);
 }
 
-/* Read a role into a role of tasks and its rule of completion.  Nothing is taken over when a
- * field is wrong. */
+/* Read a role into a role of tasks and its rule of completion.  When a field is wrong, neither is
+ * changed. */
 static void read_role(struct reading *reading, const struct value_path *path, size_t index,
                       const struct value *map, struct role_names *names, struct description *job)
 {
@@ -293,7 +293,7 @@ static void read_role(struct reading *reading, const struct value_path *path, si
     note_role(reading->arena, index, map, &role, &job->notes);
 }
 
-/* What all roles together ask for. */
+/* Check the sums over all roles: tasks and ports. */
 static void check_sums(struct reading *reading, const struct value_path *path,
                        const struct value *list, const struct description *job)
 {

@@ -8,7 +8,7 @@
 #include "request/openpai/v2_values.h"
 #include "request/values.h"
 
-/* Bytes that the texts of one file may become longer by what is put into them. */
+/* Bytes by which substitutions may lengthen all texts of a file together. */
 enum { ROOM = 4 << 20 };
 
 bool openpai_v2_recognise(const struct value *root)
@@ -20,7 +20,7 @@ bool openpai_v2_recognise(const struct value *root)
            ((roles && roles->kind == VALUE_OBJECT) || value_get(root, "prerequisites"));
 }
 
-/* No two items of a list have one name (and one type, where they have types). */
+/* Add a problem for items of a list with the same name (and the same type, if they have types). */
 static void check_twice(struct reading *reading, const struct value *root, const char *name,
                         bool typed)
 {

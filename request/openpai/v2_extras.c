@@ -1,7 +1,7 @@
 /* request/openpai/v2_extras.c - extras of an OpenPAI v2 file
  *
- * `extras` holds what services beside OpenPAI's own take from a job: anything may stand there.
- * What is known of it is looked at as those services do; what has no effect is said line by line.
+ * `extras` is for services besides OpenPAI's own and may contain anything.  Known parts are checked
+ * as those services do; each part without effect gets a note.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool asks_for_nothing(const struct value *value)
 
 /* ---- hivedScheduler ---- */
 
-/* OpenPAI's classes, which are numbers from -1 to 126 there, on dlspool's scale. */
+/* OpenPAI's priority classes, numbers from -1 to 126 there, on dlspool's scale. */
 static const struct {
     const char *name;
     int priority;
@@ -44,7 +44,7 @@ static void read_priority(struct openpai_v2 *file, const struct value_path *abov
     problems_expected(file->reading, &path, value, "crit, prod, test or oppo");
 }
 
-/* Check what HiveD is asked for a role; it has no effect, and gets a note. */
+/* Check what a role asks of HiveD, and add a note that it has no effect. */
 static void read_cell(struct openpai_v2 *file, const struct value_path *path,
                       const struct member *member)
 {

@@ -6,7 +6,7 @@
 #include "request/openpai/v2_values.h"
 #include "request/problems.h"
 
-/* Where the registry is that auth without registryuri is meant for. */
+/* The registry for auth without registryuri. */
 #define USUAL_REGISTRY "https://index.docker.io/v1/"
 
 static bool is_of(const struct value *item, const char *type, struct text name)
@@ -25,7 +25,7 @@ const struct value *openpai_v2_prerequisite_find(const struct openpai_v2 *file, 
     return NULL;
 }
 
-/* What plugins would do with a prerequisite, and fields of somebody else's. */
+/* Add notes on plugins of a prerequisite and on unknown fields, which have no effect. */
 static void say_of_prerequisite(struct openpai_v2 *file, const struct value_path *path,
                                 const struct value *item)
 {

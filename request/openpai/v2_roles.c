@@ -1,9 +1,9 @@
 /* request/openpai/v2_roles.c - taskRoles of an OpenPAI v2 file
  *
- * The commands of a role, with the deployment's round them, are joined by line ends into a script
- * for bash, as OpenPAI has done since 1.0: a command that fails does not stop the ones after it
- * unless the script says `set -e`.  Words of a command line are visible to everybody on a machine,
- * so the script is a file, and what comes from secrets stays in it.
+ * The commands of a role, between the deployment's, are joined by newlines into a bash script, as
+ * in OpenPAI since 1.0: a failing command does not stop those after it unless the script says `set
+ * -e`.  Everybody on a machine can see command lines, so the script is a file, and secrets stay in
+ * it.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@
 #define DEFAULT_SHM (512 * MEGABYTE) /* as OpenPAI on Kubernetes */
 
 enum {
-    SCRIPT_LONGEST = 1 << 20, /* bytes, as of the program of any job */
-    NEVER = -1,               /* of completion: no number of tasks does it */
+    SCRIPT_LONGEST = 1 << 20, /* bytes, as for any job's script */
+    NEVER = -1,               /* completion: no number of tasks ends the job */
 };
 
 static const struct text first_line = {"#!/bin/bash\n", sizeof("#!/bin/bash\n") - 1};
@@ -73,7 +73,7 @@ static void read_image_name(struct role_reading *reading)
         reading->role->image = value_get_text(image, "uri");
 }
 
-/* prerequisites: a list of names of any type, for the sake of what plugins make of them. */
+/* Check `prerequisites`, a list of names of any type that only plugins use. */
 static void check_listed(struct role_reading *reading)
 {
     static const char *const types[] = {"dockerimage", "data", "script", "output"};
@@ -166,7 +166,7 @@ static void read_resources(struct role_reading *reading)
 
 /* ---- completion ---- */
 
-/* What a number of completion means: absent and 0 are the default, null and -1 no number. */
+/* A number of the completion rule: absent and 0 give `otherwise`, null and -1 mean NEVER. */
 static int completion_number(struct role_reading *reading, const char *name, int otherwise)
 {
     const struct value *completion = value_get(reading->map, "completion");
@@ -221,7 +221,7 @@ static void add_commands(struct role_reading *reading, const struct value_path *
     }
 }
 
-/* The deployment that is chosen, if it has something for this role: its place in the file. */
+/* Add the commands that the chosen deployment has for this role. */
 static void add_wrapping(struct role_reading *reading, struct text role, const char *name)
 {
     const struct value *deployments = value_get(reading->file->root, "deployments");
@@ -239,8 +239,8 @@ static void add_wrapping(struct role_reading *reading, struct text role, const c
     add_commands(reading, &path, wrap->value, name);
 }
 
-/* Join the commands of a role, and those of the plugins before and after them, to one script,
- * with parameters and secrets put in. */
+/* Join the commands of a role, and the deployment's before and after them, into one script, with
+ * parameters and secrets substituted. */
 static void read_commands(struct role_reading *reading)
 {
     struct reading *problems = reading->file->reading;

@@ -1,8 +1,8 @@
-/* request/openpai/v2_secrets.c - a secret of an OpenPAI v2 file stands where secrets stand
+/* request/openpai/v2_secrets.c - secrets of an OpenPAI v2 file must stay where secrets belong
  *
- * An alias of YAML shares its anchor's value, so that what stands in `secrets` or in `auth` could
- * also stand in a parameter, a command or a name, which are written to logs and manifests.  Which
- * values those are is told by their addresses.
+ * A YAML alias shares its anchor's value, so a value in `secrets` or `auth` could also appear in a
+ * parameter, a command or a name, which are written to logs and manifests.  Shared values are
+ * recognised by their addresses.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static void add_address(struct addresses *addresses, const struct value *value)
     addresses->list[addresses->count++] = value;
 }
 
-/* All scalars of a value. */
+/* Collect the addresses of all scalars in a value. */
 static void collect_scalars(struct addresses *addresses, const struct value *value)
 {
     if (value->kind == VALUE_OBJECT)
@@ -62,7 +62,7 @@ static void find_addresses(struct reading *reading, const struct addresses *secr
     }
 }
 
-/* The list of prerequisites, without what may be secret in it. */
+/* Check the list of prerequisites, except the parts of it that may be secret. */
 static void look_at_prerequisites(struct reading *reading, const struct addresses *secret,
                                   const struct value_path *path, const struct value *list)
 {

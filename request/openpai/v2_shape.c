@@ -1,7 +1,7 @@
 /* request/openpai/v2_shape.c - the shape of an OpenPAI v2 file: its JSON schema, as tables
  *
- * As in the schema, null is no value unless a field says so, and some maps are open: other keys
- * than those of the table are let pass, to be spoken of in a note.
+ * As in the schema, null is refused unless a field allows it, and some maps are open: keys that are
+ * not in the table are ignored here and get a note later.
  */
 #include <limits.h>
 
@@ -12,7 +12,7 @@
 enum {
     MEMORY_MOST_MB = 1 << 28, /* 256 TiB */
     CPU_MOST = 100000,
-    PORTS_EACH = 1000, /* of one label: all of them stand in one variable */
+    PORTS_EACH = 1000, /* of one label: they are all in one environment variable */
 };
 
 #define CLOSED(fields_of, whose)                                                                   \
@@ -28,7 +28,7 @@ enum {
 
 /* ---- maps ---- */
 
-/* A map of the table's fields, of which `required` (ends with NULL) must be there. */
+/* Read a map of the table's fields; those in `required` (ends with NULL) must be present. */
 static void read_map(struct reading *reading, const struct value_path *path,
                      const struct value *value, const struct field_table *table,
                      const char *const *required)
@@ -47,7 +47,7 @@ static void read_map(struct reading *reading, const struct value_path *path,
     }
 }
 
-/* A map of one or more keys, each a name as variables have it, to values that the reader takes. */
+/* Read a map with at least one key; keys are names as of variables, values are for the reader. */
 static void read_keyed(struct reading *reading, const struct value_path *path,
                        const struct value *value, const struct field *each, const char *what)
 {
@@ -71,7 +71,7 @@ static void read_keyed(struct reading *reading, const struct value_path *path,
 static const struct field port_count = {SHAPE("port", shape_whole_number), .least = 0,
                                         .most = PORTS_EACH};
 
-/* The schema asks for no type, so that ports with nothing behind it are none. */
+/* The schema requires no type, so `ports:` without a value means no ports. */
 static SHAPE_READER(read_ports)
 {
     if (value->kind != VALUE_NULL)
@@ -292,7 +292,7 @@ static SHAPE_READER(read_deployments)
     }
 }
 
-/* A virtual cluster that is null is the default one, and some are called by a number. */
+/* null is the default virtual cluster; a cluster's name may be a number. */
 static SHAPE_READER(read_cluster)
 {
     if (value->kind != VALUE_NULL && value->kind != VALUE_NUMBER)

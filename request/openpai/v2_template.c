@@ -1,12 +1,12 @@
 /* request/openpai/v2_template.c - texts with tags such as <% $parameters.epochs %>
  *
- * Tags are Mustache's with other brackets, of which only looking up a name is allowed, and comments,
- * `<%! ... %>`: no sections, no partials.  A name is `$parameters.`, `$secrets.`, `$script.`, `$output.` or `$data.` and the
- * way down from there, parted by dots; a number in [ ] is an item of a list.  A value is put in as
- * ECMAScript writes it (1.0 as 1), a list with commas between its items.  What is put in is not
- * looked at again.
+ * Tags are Mustache's with other delimiters.  Only names and comments, `<%! ... %>`, are allowed:
+ * no sections, no partials.  A name is `$parameters.`, `$secrets.`, `$script.`, `$output.` or
+ * `$data.` and a path separated by dots; a number in [ ] is an item of a list.  A value is written
+ * as ECMAScript does (1.0 as 1), a list with commas between its items.  Tags in inserted text are
+ * not expanded.
  *
- * A sentence about what is wrong names names, and never a value.
+ * Problems quote names, never values.
  */
 #include <string.h>
 
@@ -23,12 +23,12 @@ enum {
 struct tag {
     struct reading *reading;
     const struct value_path *path;
-    const struct value *value; /* the string that it stands in */
+    const struct value *value; /* the string that contains it */
     struct text name;          /* "$parameters.epochs" */
     const struct openpai_v2_names *names;
 };
 
-/* Where the needle starts in the text from `from` on; the text's length when nowhere. */
+/* The offset of the needle at or after `from`; the text's length when there is none. */
 static size_t find_text(struct text text, size_t from, struct text needle)
 {
     const char *at = from < text.length
@@ -44,14 +44,14 @@ static void report_problem(const struct tag *tag, const char *sentence)
                  error_quote(&buffer, tag->name.data, tag->name.length), sentence);
 }
 
-/* What a $name stands for; its value may be absent.  The name then ends in a NUL byte. */
+/* Find what a $name stands for; *root may be NULL.  The returned name is followed by a NUL. */
 static bool find_root(const struct tag *tag, struct text *name, const struct value **root)
 {
     const struct openpai_v2_names *names = tag->names;
     const struct {
         const char *name;
         const struct value *value;
-        bool credentials; /* also in those of a registry */
+        bool credentials; /* also defined in a registry's credentials */
     } known[] = {
         {"$secrets", names->secrets, true}, {"$parameters", names->parameters, false},
         {"$script", names->script, false},  {"$output", names->output, false},
@@ -72,7 +72,7 @@ static bool find_root(const struct tag *tag, struct text *name, const struct val
     return false;
 }
 
-/* The names that an object has, and which one may have been meant. */
+/* Append the names that an object has, and the one that was probably meant. */
 static void list_names(struct buffer *out, const struct value *object, struct text wrong)
 {
     const char *names[KNOWN_SHOWN + 1] = {NULL};
@@ -95,7 +95,7 @@ static void list_names(struct buffer *out, const struct value *object, struct te
     }
 }
 
-/* `part` is not in the object, which is what `root` stands for or lies below it. */
+/* Add a problem: `part` is not in the object, which is `root`'s or lies below it. */
 static void problem_unknown(const struct tag *tag, struct text root, const struct value *object,
                             struct text part)
 {
@@ -118,7 +118,7 @@ static void problem_unknown(const struct tag *tag, struct text root, const struc
     buffer_free(&list);
 }
 
-/* One step down: a member, or an item of a list.  NULL when it is not there. */
+/* Descend to a member, or to an item of a list.  NULL when there is none. */
 static const struct value *step_down(const struct value *value, struct text part)
 {
     if (value->kind == VALUE_OBJECT) {
@@ -171,7 +171,7 @@ static const struct value *look_up(const struct tag *tag, bool *secret)
         const struct value *next = value ? step_down(value, part) : NULL;
         if (!next) {
             if (tag->reading->full)
-                tag->reading->found++; /* Finding the nearest name takes long. */
+                tag->reading->found++; /* Only count it: finding the nearest name is slow. */
             else
                 problem_unknown(tag, root, value, part);
             return NULL;
@@ -208,8 +208,8 @@ static bool write_value(struct buffer *out, const struct value *value)
     }
 }
 
-/* Put the value of a tag into the text, and stars in the place of a secret into the masked one.
- * All tags of a file together may add a bounded number of bytes. */
+/* Append a tag's value to the text, and to the masked text asterisks in place of a secret.  All
+ * tags of a file together may add only `budget` bytes. */
 static void render_tag(const struct tag *tag, struct openpai_v2_text *out)
 {
     bool secret = false;

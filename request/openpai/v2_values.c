@@ -1,7 +1,7 @@
 /* request/openpai/v2_values.c - single values of an OpenPAI v2 file
  *
- * Numbers are numbers and texts are texts, as in the server's schema: "2" is no number.  What may
- * be a secret is never quoted in a sentence.
+ * Types are strict, as in the server's schema: "2" is not a number.  Values that may be secrets are
+ * never quoted in a sentence.
  */
 #include "request/openpai/v2_values.h"
 
@@ -26,7 +26,7 @@ SHAPE_READER(shape_string)
                      "found a NUL byte, expected a text without");
 }
 
-/* The same without saying what was found. */
+/* A text; problems do not quote it. */
 SHAPE_READER(shape_secret_string)
 {
     if (value->kind != VALUE_STRING)
@@ -56,7 +56,7 @@ SHAPE_READER(shape_whole_number)
                           field->least, field->most);
 }
 
-/* A number of tasks; -1 and null: no number of them. */
+/* A number of tasks; -1 and null mean never. */
 SHAPE_READER(shape_completion_number)
 {
     if (value->kind != VALUE_NULL &&
@@ -134,7 +134,7 @@ SHAPE_READER(shape_image)
     read_image(reading, path, value, &image_field, &image);
 }
 
-/* Knowing any type is enough here; which one decides about the other fields. */
+/* Any type: the prerequisite's type decides how the fields are read later. */
 SHAPE_READER(shape_anything)
 {
     (void)reading, (void)path, (void)value;

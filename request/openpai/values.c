@@ -12,7 +12,7 @@
 /* Linux takes strings of at most 32 pages, with the final NUL. */
 enum { LONGEST_STRING = 32 * 4096 - 1 };
 
-/* The number that a text is: digits, perhaps a sign and a fraction. */
+/* Read a number from a text: digits, optionally with a sign and a fraction. */
 static bool number_of_text(struct text text, double *number)
 {
     char digits[40];
@@ -202,7 +202,7 @@ void openpai_values_require(struct reading *reading, const struct value_path *ab
     }
 }
 
-/* What env(1), podman and Kubernetes take for a name. */
+/* Is it a name that env(1), podman and Kubernetes accept? */
 static bool is_variable_name(struct text name)
 {
     return is_made_of(name, "_.-", OPENPAI_NAME_LONGEST) &&
@@ -249,7 +249,7 @@ void openpai_values_environment(struct reading *reading, const struct value_path
     }
 }
 
-/* Where there is none of that label yet. */
+/* Add a port, unless the role has one with that label. */
 static void add_port(struct task_role *role, struct text label)
 {
     for (size_t i = 0; i < role->ports_count; i++)

@@ -1,8 +1,8 @@
 /* request/openpai/values.h - values as OpenPAI's REST server takes them
  *
  * Each is a field_reader (request/fields.h).  A number may be written as a text ("2"), as the
- * server's schema converts it; null is no value, which fields_read() does not see:
- * openpai_values_refuse_nulls() does.
+ * server's schema converts it; null is refused by openpai_values_refuse_nulls(), because
+ * fields_read() ignores it.
  */
 #ifndef REQUEST_OPENPAI_VALUES_H
 #define REQUEST_OPENPAI_VALUES_H
@@ -26,7 +26,7 @@ field_reader openpai_image;
 field_reader openpai_gpu_type;
 /* const struct value *: an object, or a list, as it is. */
 field_reader openpai_object, openpai_list;
-/* Anything, which is left where it is. */
+/* Accepts anything and stores nothing. */
 field_reader openpai_anything;
 
 /* A shell's words: `bash -c COMMAND`.  False after a problem. */
@@ -43,12 +43,12 @@ void openpai_values_require(struct reading *reading, const struct value_path *ab
                             const struct value *map, const char *const *names,
                             const char *const *expected);
 
-/* A map of variables for the tasks: what cannot be a variable is left out, with a note. */
+/* Read a map of variables for the tasks; one that cannot be a variable is left out, with a note. */
 void openpai_values_environment(struct reading *reading, const struct value_path *path,
                                 const struct value *map, struct environment *environment,
                                 struct notes *notes);
 
-/* The ports that the server adds where a job names none: http and ssh.  `role->ports` must have
+/* Add the ports that the server adds when a job names none: http and ssh.  `role->ports` must have
  * room for two more. */
 void openpai_values_usual_ports(struct task_role *role);
 

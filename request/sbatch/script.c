@@ -13,7 +13,7 @@ static const char marker[] = "#DL";
 
 /* One `#DL` line. */
 struct directive {
-    struct text line;       /* as it stands in the file, without its end */
+    struct text line;       /* as in the file, without the newline */
     uint32_t number;        /* of the line, from 1 */
     struct text key, value; /* parts of the line */
 };
@@ -21,14 +21,14 @@ struct directive {
 struct script {
     struct reading *reading;
     struct value *root;
-    size_t values; /* all of them, for the common limit */
+    size_t values; /* number of all values, for the limit of every dialect */
     bool full;
-    uint32_t other; /* the first line that is for another system; 0: none */
+    uint32_t other; /* the first line with another system's directive; 0: none */
     const char *other_word;
 };
 
-/* The column of a byte of the directive's line.  What stands before a key or a value that is looked
- * at is ASCII, so bytes are characters. */
+/* The column of a byte in the directive's line.  Everything before a key or value is ASCII, so
+ * bytes are characters. */
 static uint32_t column_at(const struct directive *directive, const char *byte)
 {
     return (uint32_t)(byte - directive->line.data) + 1;
@@ -46,8 +46,8 @@ static size_t count_values(const struct value *value)
     return count;
 }
 
-/* Count values and keys against the limit that holds in every dialect.  Lines that cannot be read
- * count too: each costs a parser. */
+/* Count values and keys towards the limit of every dialect.  Lines that cannot be read count, too,
+ * because each costs a parser. */
 static void count_more(struct script *script, const struct directive *directive, size_t count)
 {
     script->values += count;
@@ -126,7 +126,7 @@ static void report_taken(struct script *script, const struct directive *directiv
                      "the file itself is the script; leave the field out");
 }
 
-/* Put the value where its key says. */
+/* Put the value into the tree at the place that its key names. */
 static void place_value(struct script *script, const struct directive *directive,
                         struct value *value)
 {
@@ -179,7 +179,8 @@ static void read_directive(struct script *script, struct text line, uint32_t num
         place_value(script, &directive, value);
 }
 
-/* Fields of this kind in a comment that is no #DL line: told, or the job would run without them. */
+/* Add a problem for a comment that looks like a misspelt #DL line: the job would run without its
+ * fields. */
 static void check_comment(struct script *script, struct text line, struct text trimmed,
                           uint32_t number)
 {
@@ -200,8 +201,8 @@ static void check_comment(struct script *script, struct text line, struct text t
         }
 }
 
-/* A script for another system, with no line for this one: it would run without all that it asks
- * for. */
+/* Add a problem for a script with only another system's directives: it would run without anything
+ * that they request. */
 static void check_other(struct script *script)
 {
     struct error_quote_buffer buffer;
@@ -214,7 +215,7 @@ static void check_other(struct script *script)
                  error_quote(&buffer, word.data, word.length));
 }
 
-/* The rest of a `#DL` line, trimmed; data NULL when the line is another comment. */
+/* The rest of a `#DL` line, trimmed; data NULL when it is an ordinary comment. */
 static struct text directive_content(struct text trimmed)
 {
     size_t length = sizeof(marker) - 1;
@@ -226,7 +227,7 @@ static struct text directive_content(struct text trimmed)
     return text_trim(rest);
 }
 
-/* Is every byte text?  If not, say where it is not. */
+/* Is the source text?  If not, add a problem at the first byte that is not. */
 static bool check_bytes(struct reading *reading, struct text source)
 {
     uint32_t line = 1, column = 1;

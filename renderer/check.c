@@ -1,4 +1,4 @@
-/* renderer/check.c - is a commit of the templates repository fit to be served? */
+/* renderer/check.c - check a commit of the template repository */
 #include "renderer/check.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool is_reported(const struct check *check, const char *line)
     return report->length && memmem(report->data, report->length, line, strlen(line));
 }
 
-/* Report a line, unless it was reported before; `detail` goes behind it in brackets. */
+/* Report a line once; `detail` is appended in parentheses. */
 static void report_line(struct check *check, const char *line, const char *detail, size_t *count)
 {
     if (is_reported(check, line))
@@ -54,7 +54,7 @@ static void report_warning(struct check *check, const char *path, const char *se
     check->result->warnings++;
 }
 
-/* A sentence that may lack the file's name gets it. */
+/* Report an error, with the file's name in front if the sentence lacks it. */
 static void problem_of(struct check *check, const char *path, const struct error *error)
 {
     struct error line = *error;
@@ -77,7 +77,7 @@ static void tell_name(void *context, bool fault, const char *line)
     check->result->warnings++;
 }
 
-/* Of tables that are well-formed. */
+/* Check the words in well-formed tables. */
 static void check_words(struct check *check)
 {
     const struct check_options *options = check->options;
@@ -117,7 +117,7 @@ static void check_tables(struct check *check)
 
 /* Every .yaml file by itself */
 
-/* Does a finding in this line of this file say this already? */
+/* Has this been reported for this line of this file? */
 static bool line_says(const struct check *check, const char *path, unsigned line,
                       const char *sentence)
 {
@@ -130,8 +130,8 @@ static bool line_says(const struct check *check, const char *path, unsigned line
     return false;
 }
 
-/* Each `$include` with a constant path must name a template that is there, whether a sample job
- * comes to it or not. */
+/* Each `$include` with a constant path must name an existing template, whether or not a sample job
+ * reaches it. */
 static void check_includes(struct check *check, const char *path, const struct value *tree)
 {
     if (tree->kind == VALUE_LIST)
@@ -170,7 +170,7 @@ static void check_file(struct check *check, const char *path)
 
 /* <executor>/<library>/<type>.yaml */
 
-/* Take `path` apart; false when it is not of that form, or the executor is none. */
+/* Split such a path; false when it has another form or the executor is unknown. */
 static bool split_path(const char *path, struct sampled_template *parts)
 {
     struct text rest = text_of(path), executor, library, type;
@@ -190,7 +190,7 @@ static bool split_path(const char *path, struct sampled_template *parts)
     return true;
 }
 
-/* Can a task of this executor have this machine's own files for an image? */
+/* Can a task of this executor use the image `host`? */
 static bool takes_host(const struct check *check, const struct sampled_template *parts)
 {
     struct error error;

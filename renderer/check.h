@@ -1,12 +1,12 @@
-/* renderer/check.h - is a commit of the templates repository fit to be served?
+/* renderer/check.h - check a commit of the template repository
  *
- * Everything is looked at, and every problem reported, so that one push fixes them all:
- * images.txt, site.yaml and retry.txt parse; every .yaml file parses and has no fault that can be
- * seen without rendering; what it $includes is there; and every <executor>/<library>/<type>.yaml is
- * rendered with some hundreds of sample jobs, with and without each thing a job may leave out, so
- * that a variable nobody defined is found before a job is.
+ * Everything is checked and every problem reported, so that one push can fix them all: images.txt,
+ * site.yaml and retry.txt parse; every .yaml file parses, has no fault that shows without
+ * rendering, and $includes only existing files; and every <executor>/<library>/<type>.yaml is
+ * rendered with some hundreds of sample jobs, with and without each optional field, so that an
+ * undefined variable is found before a job meets it.
  *
- * Weakness: a part of a template that no sample job reaches is only checked for its syntax.
+ * Weakness: only the syntax is checked in parts of a template that no sample job reaches.
  */
 #ifndef RENDERER_CHECK_H
 #define RENDERER_CHECK_H
@@ -19,13 +19,13 @@
 struct check_result {
     size_t problems, warnings, templates, renderings;
     /* How many renderings gave a manifest, and how many of these were written, read back and shown
-     * to the executor: the others are the same as one that was. */
+     * to the executor; the others equal one of these. */
     size_t manifests, looked_at;
 };
 
-/* Check the served commit of a repository on which repository_serve_faulty() was called.  One line
- * for each finding is appended to the report: `path:line[:column]: sentence`, warnings with
- * `warning: ` before the sentence.  0 when there is no problem (perhaps warnings), else -1. */
+/* Check the served commit; call repository_serve_faulty() on the repository before.  Appends one
+ * line for each finding to the report: `path:line[:column]: sentence`, with `warning: ` before the
+ * sentence of a warning.  0 when there is no problem (warnings do not count), otherwise -1. */
 int check_repository(struct repository *repository, const struct check_options *options,
                      struct buffer *report, struct check_result *result);
 

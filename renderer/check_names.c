@@ -1,4 +1,4 @@
-/* renderer/check_names.c - are the names in images.txt and site.yaml known to anybody? */
+/* renderer/check_names.c - find unknown names in images.txt and site.yaml */
 #include "renderer/check_names.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static bool has_templates(struct repository *repository, struct text name)
     return wanted.found;
 }
 
-/* The kinds of GPUs that site.yaml lists for clusters. */
+/* List the kinds of GPUs that site.yaml has for clusters. */
 static size_t list_kinds(const struct value *site, const char *kinds[static MOST_NAMES + 1])
 {
     static const char *const parts[] = {"kubernetes", "slurm"};
@@ -94,7 +94,7 @@ void check_names_of_images(struct repository *repository, const struct images *i
         if (!text_is(row->type, "*") && !is_among(row->type, names->types) &&
             !has_templates(repository, row->type))
             tell_of_row(names, true, row, "job type", row->type, names->types);
-        /* Without a list, any word may be somebody's gpu_type. */
+        /* Without a list, any word may be a valid gpu_type. */
         if (!text_is(row->accelerator, "*") && !is_among(row->accelerator, kinds) &&
             (listed || nearest_word(row->accelerator, kinds)))
             tell_of_row(names, listed, row, "accelerator", row->accelerator, kinds);
@@ -108,7 +108,7 @@ static bool is_name_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Does the text hold the words, and does no name go on after them? */
+/* Does the text contain the words, not followed by another letter of a name? */
 static bool holds_words(struct text text, const char *words)
 {
     size_t length = strlen(words);
@@ -151,7 +151,7 @@ static bool is_read(struct repository *repository, const char *above, struct tex
     return repository_walk(repository, visit_content, &search) != 0;
 }
 
-/* Members of `tree` that `model` has not, and no template reads. */
+/* Report members of `tree` that are not in `model` and that no template reads. */
 static void check_members(struct repository *repository, const struct value *tree,
                           const struct value *model, const char *above,
                           const struct check_names *names)
@@ -169,7 +169,7 @@ static void check_members(struct repository *repository, const struct value *tre
                  error_quote(&buffer, member->key.data, member->key.length));
         if (!same && !is_read(repository, above, member->key))
             tell_unknown(names, true, place, sentence, member->key, known);
-        /* What is empty in the model holds the site's own names. */
+        /* An object that is empty in the model has names of the site's own. */
         if (!same || same->value->kind != VALUE_OBJECT || same->value->object.count == 0 ||
             member->value->kind != VALUE_OBJECT)
             continue;

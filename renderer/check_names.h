@@ -1,10 +1,10 @@
-/* renderer/check_names.h - are the names in images.txt and site.yaml known to anybody?
+/* renderer/check_names.h - find unknown names in images.txt and site.yaml
  *
- * A row for the library `torch` and a member `locall` of site.yaml are well-formed, and nothing ever
- * looks at them.  Known is, of images.txt: the libraries and job types of job files, and those for
- * which the repository has templates; of site.yaml: the members of the one that a new spool gets, and
- * what a template of the repository reads (site.NAME, "NAME" in site, site["NAME"]), so that a site
- * can have members of its own.
+ * A row for the library `torch` or a member `locall` of site.yaml is well-formed but never used.
+ * Known names in images.txt are the libraries and job types of job files and of the repository's
+ * templates.  Known names in site.yaml are the members in a new spool's site.yaml and those that a
+ * template of the repository reads (site.NAME, "NAME" in site, site["NAME"]), so a site can have
+ * members of its own.
  */
 #ifndef RENDERER_CHECK_NAMES_H
 #define RENDERER_CHECK_NAMES_H
@@ -14,8 +14,8 @@
 struct check_names {
     const char *const *libraries, *const *types; /* of job files; each ends with NULL */
     const struct value *site; /* the tree of the site.yaml that a new spool gets; may be NULL */
-    /* Called with `file:line:column: sentence` for each name that is not known, and with
-     * `file:line: warning: sentence` for one that is perhaps not. */
+    /* Called with `file:line:column: sentence` for each unknown name, and with `file:line: warning:
+     * sentence` for a name that may be unknown. */
     void (*tell)(void *context, bool fault, const char *line);
     void *context;
 };

@@ -1,8 +1,8 @@
-/* renderer/check_samples.c - templates are rendered with sample jobs, by several processes at once
+/* renderer/check_samples.c - render templates with sample jobs in several processes
  *
- * The templates of one executor and job type are one piece of work, since libraries differ little:
- * most trees that are the same are in one piece.  Where a process ends over a piece, its templates
- * are rendered once more, each by itself, to find out over which.
+ * The templates of one executor and job type are one piece of work: they differ little between
+ * libraries, so most equal trees are in the same piece.  When a process crashes on a piece, its
+ * templates are rendered again, each in a process of its own, to find the one that crashes.
  */
 #include "renderer/check_samples.h"
 
@@ -14,8 +14,8 @@
 #include "renderer/manifest.h"
 #include "renderer/samples.h"
 
-/* Findings of one template after which its other samples are left out: by then they say the same
- * again. */
+/* Findings in one template after which its other samples are skipped, because they would repeat
+ * them. */
 enum { MOST_FINDINGS = 10 };
 
 struct piece {
@@ -31,7 +31,7 @@ struct sampler {
     size_t piece_count;
 };
 
-/* While a template is rendered. */
+/* State while a template is rendered. */
 struct work {
     const struct sampler *sampler;
     struct sampled_template *template;
@@ -41,7 +41,7 @@ struct work {
     bool warned;
 };
 
-/* What a piece answers for each template, before its findings. */
+/* The result for each template of a piece; its findings follow. */
 struct answer {
     size_t template, renderings, wanted, manifests, looked_at, findings;
 };
@@ -56,7 +56,7 @@ static void add_finding(struct work *work, const char *line, const char *detail)
     work->found++;
 }
 
-/* One is enough: other samples give the same, at other places of the manifest. */
+/* Add a template's first warning; other samples repeat it at other places of the manifest. */
 static void add_warning(struct work *work, const char *line, const char *detail)
 {
     size_t found = work->found;
@@ -66,8 +66,8 @@ static void add_warning(struct work *work, const char *line, const char *detail)
     work->found = found;
 }
 
-/* Write the tree, read it back, and ask the executor.  -1 and a sentence when something is wrong, 1 when it
- * is a warning. */
+/* Write the tree, read it back, and ask the executor.  0 when it is good, -1 and a sentence when
+ * not, 1 and a warning. */
 static int look_at(struct work *work, const struct value *tree, struct error *error)
 {
     const struct check_options *options = work->sampler->options;
@@ -86,8 +86,8 @@ static int look_at(struct work *work, const struct value *tree, struct error *er
     return result;
 }
 
-/* Render one sample job.  A tree that was found good before, or a job that the template refuses,
- * is not looked at further. */
+/* Render one sample job.  Nothing more is checked for a tree that was found good before or a job
+ * that the template refuses. */
 static void render_sample(struct work *work, size_t number)
 {
     struct sampled_template *template = work->template;
@@ -167,7 +167,7 @@ static void take_answer(struct sampler *sampler, struct text rest)
     }
 }
 
-/* Do all pieces; the templates of those over which a process ended are noted. */
+/* Do all pieces, and note the templates of pieces on which a process crashed. */
 static void do_pieces(struct sampler *sampler)
 {
     struct piece_result *results = memory_allocate((sampler->piece_count + 1) * sizeof(*results));
@@ -190,7 +190,7 @@ static bool belong_together(const struct sampled_template *a, const struct sampl
     return strcmp(a->executor, b->executor) == 0 && strcmp(a->type, b->type) == 0;
 }
 
-/* The largest piece first, as it is waited for in the end. */
+/* Order pieces by size, largest first, because the last to finish determines the time. */
 static int compare_pieces(const void *a, const void *b)
 {
     const struct piece *left = a, *right = b;

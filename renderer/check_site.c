@@ -1,5 +1,4 @@
-/* renderer/check_site.c - is what site.yaml says of other systems' places, of homes and of
- * ports, well-formed? */
+/* renderer/check_site.c - check the parts of site.yaml that dlspool reads */
 #include "renderer/check_site.h"
 
 #include <math.h>
@@ -85,13 +84,13 @@ static bool is_home(const struct value *value)
     return is_text(value) && (text_is(value->string, "user") || text_is(value->string, "none"));
 }
 
-/* Of executors' sections. */
+/* For executors' sections. */
 static const struct rule executor_rules[] = {
     {"home", is_home, "user or none"},
     {NULL, NULL, NULL},
 };
 
-/* Of OpenPAI; DLWorkspace's are some of these. */
+/* For OpenPAI; DLWorkspace has some of these. */
 static const struct rule platform_rules[] = {
     {"default_fs", is_text, "a text"},
     {"paths", is_places, "a list of {prefix, path}, each path an absolute one"},

@@ -1,9 +1,8 @@
-/* renderer/check_site.h - is what site.yaml says of other systems' places, of homes and of ports,
- * well-formed?
+/* renderer/check_site.h - check the parts of site.yaml that dlspool reads
  *
- * Only what dlspool itself reads of site.yaml, where a mistake would otherwise show as a place that
- * is not found, and the word for homes, where it would be taken for `none`.  What else templates read
- * shows when they are rendered.
+ * These are locations of other systems and ports, where a mistake would otherwise show as a
+ * location that is not found, and the word for homes, where it would count as `none`.  Mistakes in
+ * what templates read show when they are rendered.
  */
 #ifndef RENDERER_CHECK_SITE_H
 #define RENDERER_CHECK_SITE_H

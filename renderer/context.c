@@ -16,7 +16,7 @@ int context_port(struct text id)
     return range->first + (int)(strtoul(hex, NULL, 16) % size);
 }
 
-/* A tree that is only read may be part of another: trees are immutable once built. */
+/* Make a tree part of another without copying: trees are immutable once built. */
 static struct value *share_value(const struct value *value)
 {
     return (struct value *)(uintptr_t)value;
@@ -102,7 +102,7 @@ static struct value *role_object(struct arena *arena, const struct role_values *
     return object;
 }
 
-/* What is fixed goes first, so that nothing that is chosen stands in its way. */
+/* Reserve all fixed ports first, so that no chosen port collides with them. */
 static void reserve_ports(struct port_book *book, const struct context_job *job)
 {
     int tasks = 0;
@@ -169,7 +169,7 @@ static struct value *array_object(struct arena *arena, const struct array *array
     return object;
 }
 
-/* What one task of a sweep is given. */
+/* The `array` object of one task of a sweep. */
 static struct value *task_array(struct arena *arena, const struct array *array, int rank)
 {
     if ((size_t)rank >= array->count)

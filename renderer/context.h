@@ -1,9 +1,9 @@
 /* renderer/context.h - what a template can read: the context of every rendering
  *
- * The context is an object of three members: `job`, `image` (a string: the image's name) and
- * `site` (the tree of site.yaml).  Functions come from functions.h.  Every member named here is
- * always there, so that a template may write `job.dataset` without asking first; what was not
- * given is null.
+ * The context is an object of three members: `job`, `image` (a string: the image's name) and `site`
+ * (the tree of site.yaml).  Functions come from functions.h.  Every member named here always
+ * exists, so a template may write `job.dataset` without a check; a member that was not given is
+ * null.
  *
  * job:
  *   id            string   the job's id
@@ -88,8 +88,8 @@
 #include "job/parts.h"
 #include "renderer/ports.h"
 
-/* What the `job` object is built from.  Texts of length 0, and a NULL `env`, stand for "not given".
- * Nothing is copied: all bytes and trees must live as long as the context. */
+/* What the `job` object is built from.  Empty texts and a NULL `env` mean "not given".  Nothing is
+ * copied: all bytes and trees must live as long as the context. */
 struct context_role {
     struct text role;
     int count;
@@ -110,7 +110,7 @@ struct context_role {
     bool secret;
 };
 
-/* What another system's programs take for granted; `name` empty: nothing. */
+/* What another system's programs expect; `name` empty: not another system's job. */
 struct context_platform {
     struct text name, cluster, data, output, code;
     int64_t debug; /* seconds */
@@ -128,7 +128,7 @@ struct context_job {
     struct text gpu_type;
     int priority;
     int64_t time_limit;            /* milliseconds; 0: none */
-    struct text checkpoint_signal; /* empty: it cannot be told to save its state */
+    struct text checkpoint_signal; /* empty: it cannot save its state on request */
     int64_t checkpoint_grace;      /* milliseconds */
     int attempt;                   /* 0: the first */
     struct text queue;

@@ -55,7 +55,7 @@ static int take_word(const char *name, const struct value *word, char number[NUM
     return 0;
 }
 
-/* Append a word in single quotes, in which sh gives nothing a meaning but the quote itself. */
+/* Append a word in single quotes, inside which only the quote itself is special to sh. */
 static int quote_word(struct buffer *out, const char *name, const struct value *word,
                       struct error *error)
 {
@@ -173,7 +173,8 @@ static struct value *call_pairs(struct arena *arena, struct value **arguments, s
     return list;
 }
 
-/* A sentence may be longer than one quoted piece; each piece is made harmless by itself. */
+/* Set a sentence from untrusted text, quoted piece by piece since it may be longer than one
+ * piece. */
 static void set_sentence(struct error *error, struct text sentence)
 {
     struct error_quote_buffer buffer;

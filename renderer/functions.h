@@ -22,13 +22,13 @@
 
 extern const struct template_function template_functions[];
 
-/* Was refuse() called since the last functions_reset()?  Kept per thread: a function has nowhere
- * else to leave it. */
+/* Was refuse() called since the last functions_reset()?  Kept per thread, because a template
+ * function has no other place for it. */
 bool functions_refused(void);
-/* Its sentence, without the place in the template: the owner of the job is to read it. */
+/* The sentence of refuse(), for the job's owner, without the place in the template. */
 const char *functions_refusal(void);
 
-/* What note() was told, in that order; kept as long and in the same way. */
+/* The notes from note(), in order; kept per thread until functions_reset(), too. */
 enum { TEMPLATE_NOTES_MOST = 8 };
 
 struct template_note {

@@ -142,7 +142,8 @@ static bool image_serves(struct text image, bool host)
     return host || !text_is(image, "host");
 }
 
-/* A row of `*` fits only jobs that name no version, and so does any before it. */
+/* Does the earlier version match every job that the later one matches?  `*` matches only jobs that
+ * name no version, which every other row matches, too. */
 static bool version_hides(struct text earlier, struct text later)
 {
     return text_is(later, "*") || (!text_is(earlier, "*") && host_version_begins(earlier, later));
@@ -192,7 +193,7 @@ size_t images_report(struct text source, const char *name, struct buffer *report
     return faults;
 }
 
-/* What this machine has of the library; NULL: nothing, or it is not known. */
+/* The library on this machine; NULL: none, or not known. */
 static const struct host_library *on_machine(const struct image_query *query)
 {
     return query->machine ? host_find(query->machine, query->library) : NULL;
@@ -203,7 +204,7 @@ static bool version_fits(struct text row, struct text asked)
     return asked.length == 0 || (!text_is(row, "*") && host_version_begins(row, asked));
 }
 
-/* Does the machine have what the row and the job want of it? */
+/* Does the machine have what the row and the job require? */
 static bool machine_fits(const struct image_row *row, const struct image_query *query,
                          struct text accelerator)
 {

@@ -1,5 +1,4 @@
-/* renderer/known_trees.c - rendered trees that were found good, so that the same is not looked at
- * twice
+/* renderer/known_trees.c - rendered trees that were found good, to skip equal ones
  *
  * A table of digests with open addressing, never more than half full.  Digests are as good as
  * random, so their first bytes say where to begin.
@@ -35,7 +34,7 @@ static void write_text(struct buffer *out, struct text text)
     buffer_add_text(out, text);
 }
 
-/* Kind, length and content of every value: no two trees are written as the same bytes. */
+/* Write kind, length and content of every value, so that different trees give different bytes. */
 static void write_value(struct buffer *out, const struct value *value)
 {
     buffer_add_byte(out, (char)value->kind);
@@ -63,7 +62,7 @@ static void write_value(struct buffer *out, const struct value *value)
             write_value(out, value->object.members[i].value);
         }
         break;
-    case VALUE_FUNCTION: /* cannot be written, so it is never found good */
+    case VALUE_FUNCTION: /* cannot be written to a manifest, so such a tree is never found good */
         buffer_add(out, &value->function, sizeof(value->function));
         break;
     }
@@ -84,7 +83,7 @@ static bool slot_holds(const struct known_trees *known, size_t slot,
     return memcmp(&known->slots[slot], digest, sizeof(*digest)) == 0;
 }
 
-/* Where it is, or would be. */
+/* The slot that has the digest, or the free one for it. */
 static size_t find_slot(const struct known_trees *known, const struct tree_digest *digest)
 {
     static const struct tree_digest empty;

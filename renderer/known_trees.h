@@ -1,9 +1,8 @@
-/* renderer/known_trees.h - rendered trees that were found good, so that the same is not looked at
- * twice
+/* renderer/known_trees.h - rendered trees that were found good, to skip equal ones
  *
- * Two trees are the same when they have the same values, numbers to the bit, and the same members
- * in the same order: then they are written as the same bytes.  They are told by the SHA-256 of all
- * that. At most MOST_KNOWN_TREES are remembered; what comes after is always unknown.
+ * Two trees are equal when they have the same values (numbers bit by bit) and the same members in
+ * the same order, so that they are written as the same bytes.  They are compared by SHA-256.  At
+ * most MOST_KNOWN_TREES are remembered; later ones are always unknown.
  */
 #ifndef RENDERER_KNOWN_TREES_H
 #define RENDERER_KNOWN_TREES_H

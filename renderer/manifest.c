@@ -1,4 +1,4 @@
-/* renderer/manifest.c - a job description becomes the manifest that the executor is sent */
+/* renderer/manifest.c - render a job description to the manifest for the executor */
 #include "renderer/manifest.h"
 
 #include <string.h>
@@ -32,13 +32,13 @@ static bool is_path_word(struct text word)
     return true;
 }
 
-/* The executor whose templates are used. */
+/* The executor that has the templates: `local` for `null`. */
 static const char *template_executor(const struct render_input *input)
 {
     return strcmp(input->executor, "null") == 0 ? "local" : input->executor;
 }
 
-/* Can a task have this machine's own files for an image? */
+/* Can a task use the image `host`? */
 static bool takes_host(const struct work *work)
 {
     struct error error;
@@ -47,7 +47,7 @@ static bool takes_host(const struct work *work)
 }
 
 /* Choose the template of the library, or the one for any library.  The words become a path, so
- * that anything but a word is refused first. */
+ * anything that is not a word is refused first. */
 static int choose_template(struct work *work)
 {
     const struct render_input *input = work->input;
@@ -107,14 +107,15 @@ static bool allows_image(const struct value *allow, struct text image)
 }
 
 /* May a user ask for this image?  site.yaml says so in `images.allow_user`: true (any image but
- * `host`), or a list of names and of beginnings that end where a part of a name ends. */
+ * `host`), or a list of names and of prefixes that end at the end of a name's part. */
 static bool image_allowed(const struct value *site, struct text image)
 {
     return allows_image(value_get(value_get(site, "images"), "allow_user"), image);
 }
 
-/* A job that was written for another system always names its image: the site may have a rule of its
- * own for these, in the member of the platform's name.  *rule says in a sentence which one it was.
+/* May this job use the image?  Jobs that were written for another system always name their image,
+ * so the site may have a separate rule for them in the member with the platform's name.  *rule
+ * names the rule that was applied, for a sentence.
  */
 static bool image_allowed_to(const struct value *job, const struct value *site, struct text image,
                              const char *rule[2])
@@ -126,7 +127,7 @@ static bool image_allowed_to(const struct value *job, const struct value *site, 
     rule[1] = allow ? "images" : "allow_user";
     if (!allow)
         return image_allowed(site, image);
-    /* Such a job may have named it without its registry, and so may the rule. */
+    /* Both the job and the rule may leave out the registry docker.io. */
     struct text short_name = image, hub = TEXT("docker.io/");
     if (text_starts(image, hub.data))
         short_name = (struct text){image.data + hub.length, image.length - hub.length};
@@ -200,8 +201,8 @@ static struct image_query image_query_of(const struct work *work)
     };
 }
 
-/* The user's own choice of `host` has the version that they name, where it is known what there is.
- * (Of any other image nobody knows which version it has.) */
+/* Check that `host`, chosen by the user, has the version that the job names, where that is known.
+ * (The version in any other image is unknown.) */
 static int check_host_version(struct work *work)
 {
     static struct image_row row = {{"*", 1}, {"*", 1}, {"*", 1}, {"*", 1}, {"host", 4}, 0};

@@ -1,9 +1,9 @@
-/* renderer/manifest.h - a job description becomes the manifest that the executor is sent
+/* renderer/manifest.h - render a job description to the manifest for the executor
  *
- * Everything comes from one commit of the template repository: images.txt, site.yaml, the
- * template <executor>/<library>/<type>.yaml (or .../any/<type>.yaml where the library has none)
- * and what they include.  The same description, identity and commit give the same bytes.
- * The executor `null` is given the templates of `local`.
+ * Everything comes from one commit of the template repository: images.txt, site.yaml, the template
+ * <executor>/<library>/<type>.yaml (or .../any/<type>.yaml where the library has none) and what
+ * they include.  The same description, identity and commit give the same bytes.  The executor
+ * `null` uses the templates of `local`.
  *
  * A string of the job can become a string of the manifest and nothing else: templates are trees,
  * and the written manifest is read again and compared with the rendered tree before it is used.
@@ -17,19 +17,19 @@
 #include "base/value.h"
 #include "renderer/repository.h"
 
-/* Why there is no manifest, for the one who decides whether to wait for a change. */
+/* Why there is no manifest; the caller decides whether to wait for a change. */
 enum render_failure {
     RENDER_NO_TEMPLATE,    /* no template for (library, type) at this commit */
     RENDER_NO_IMAGE,       /* no row of images.txt fits */
     RENDER_TEMPLATE_FAULT, /* the template, images.txt or site.yaml is wrong */
-    RENDER_NOT_ALLOWED,    /* the site forbids what was asked, or the template refuse()s it */
+    RENDER_NOT_ALLOWED,    /* the site forbids the request, or the template refuse()s it */
     RENDER_REPOSITORY      /* the repository cannot be read just now */
 };
 
 struct render_input {
     const char *executor;    /* "local", "null", ... : the first directory of the template */
     const struct value *job; /* `job` of the context, as context_job() builds it */
-    struct text library, version, type, accelerator; /* what images.txt is asked with */
+    struct text library, version, type, accelerator; /* the query for images.txt */
     struct text image;                               /* the user's own; empty: images.txt decides */
     int64_t now;                                     /* the time that `now` gives to templates */
 };
@@ -41,7 +41,7 @@ struct render_result {
     struct text template_path;
     struct text image;
     int image_line;      /* of images.txt; 0 when the user chose */
-    struct text version; /* of the library in it; empty when that cannot be told */
+    struct text version; /* of the library in the image; empty: unknown */
 };
 
 /* Render with the commit that `repository` serves now: refresh it first.  0, or -1 with *failure
@@ -56,8 +56,8 @@ int manifest_render_with(struct arena *arena, struct repository *repository,
                          int64_t now, struct render_result *result, enum render_failure *failure,
                          struct error *error);
 
-/* Its two steps.  First the tree: NULL with *failure and a sentence.  Then what is written is read
- * again, and trusted only when it is the same tree. */
+/* Its two steps.  The first renders the tree: NULL with *failure and a sentence.  The second writes
+ * it, reads it again, and fails unless the two trees are equal. */
 const struct value *manifest_render_tree(struct arena *arena, struct repository *repository,
                                          const char *template_path, struct text image,
                                          const struct value *job, int64_t now,

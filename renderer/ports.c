@@ -38,7 +38,7 @@ void ports_reserve(struct port_book *book, int first, int count)
         take_port(book, port);
 }
 
-/* What the header says, of one try. */
+/* The port of one try, by the formula in the header. */
 static int hash_port(const struct port_book *book, struct buffer *words, int attempt)
 {
     char hex[SHA256_HEX_SIZE];

@@ -5,12 +5,11 @@
  *     SHA-256("<token>/<role>/<index>/<label>/<number>/<try>")
  *
  * modulo the size of the range, plus its first port, where <token> is <id>-a<attempt>, <role> the
- * role's label, <number> counts a label's ports from 0, and <try> is 0; it is counted up for as
- * long as another task of the job (roles in their order, then indices, labels and numbers) has that
- * port already.  So the same job has the same ports on every executor, anybody can work them out
- * again, and another attempt has others: a port that a stranger holds is in the way once.  What
- * was asked for as a fixed number is never chosen for another, nor are job.port and those behind
- * it.
+ * role's label, <number> counts a label's ports from 0, and <try> counts up from 0 while another
+ * task of the job (by role, index, label and number, in this order) has that port.  So a job has
+ * the same ports on every executor, anybody can compute them, and another attempt has others: a
+ * port that a foreign program holds is in the way only once.  A fixed port that the job asks for is
+ * never chosen for another use, nor are job.port and the ports after it.
  */
 #ifndef RENDERER_PORTS_H
 #define RENDERER_PORTS_H
@@ -25,7 +24,7 @@ struct port_range {
 
 extern const struct port_range port_range_usual;
 
-/* Which ports of a job are taken. */
+/* The ports of a job that are taken. */
 struct port_book {
     struct port_range range;
     struct text token;

@@ -1,6 +1,6 @@
 /* renderer/repository.c - templates, images.txt and site.yaml of one commit, through libgit2
  *
- * A commit's files are read at once into a snapshot, an arena of their own; the next commit's
+ * All files of a commit are read into a snapshot, which has its own arena; the next commit's
  * snapshot replaces it only when it is complete.  Never writes, never runs git.
  */
 #include "renderer/repository.h"
@@ -34,7 +34,7 @@ struct repository {
 
 /* Opening */
 
-/* The directory that `path` stands in as it is written, without following its last name. */
+/* Status of the parent directory of `path` as written; a link at the end is not followed. */
 static int stat_parent(const char *path, struct stat *status)
 {
     size_t length = strlen(path);
@@ -145,10 +145,10 @@ void repository_close(struct repository *repository)
     free(repository);
 }
 
-/* Which commit the revision stands for just now. */
+/* Resolve the revision to a commit. */
 static int resolve_revision(struct repository *repository, git_oid *id, struct error *error)
 {
-    /* HEAD is asked for before every job, and the short way is ten times as quick. */
+    /* HEAD is resolved before every job; this is ten times faster than git_revparse_single(). */
     if (strcmp(repository->revision, "HEAD") == 0) {
         if (git_reference_name_to_id(id, repository->git, "HEAD") == 0)
             return 0;
@@ -241,7 +241,7 @@ const char *repository_commit(const struct repository *repository)
     return repository->served ? repository->served->commit : NULL;
 }
 
-/* Trees have no names such as ".." in them; this only gives a better sentence. */
+/* For a better sentence only: names such as ".." never occur in a tree. */
 static int check_path(struct text path, struct error *error)
 {
     struct error_quote_buffer buffer;

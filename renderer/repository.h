@@ -6,12 +6,12 @@
  * goes on serving and the reason is given.  Good means: every file that may be needed could be
  * read, and images.txt and site.yaml parse.  A template that does not parse only fails its jobs.
  *
- * Read are files whose names end in .yaml or .txt, at most 1 MiB each, 16 MiB together and 10,000
- * files; symbolic links and submodules are not followed.
+ * Only files whose names end in .yaml or .txt are read, at most 10,000 files of 1 MiB each and 16
+ * MiB together; symbolic links and submodules are not followed.
  *
- * The repository decides what runs, so it must belong to root, to the process's own user, or to
- * the owner of the directory it stands in (the spool); libgit2's own check of the owner is turned
- * off for the process, and so is its reading of system-wide and personal git configuration.
+ * The repository decides what runs, so it must belong to root, to the process's own user, or to the
+ * owner of its parent directory (the spool); libgit2's own check of the owner is turned off for the
+ * process, and so is its reading of system-wide and personal git configuration.
  */
 #ifndef RENDERER_REPOSITORY_H
 #define RENDERER_REPOSITORY_H
@@ -24,24 +24,24 @@
 
 struct repository;
 
-/* Open the bare repository at `path`.  `revision` is what to serve: "HEAD" for the spool's own, or
- * any commit-ish.  Nothing is read before the first repository_refresh().  NULL and a sentence on
- * failure. */
+/* Open the bare repository at `path`.  `revision` is the commit to serve: "HEAD" for the spool's
+ * own, or any commit-ish.  Nothing is read until the first repository_refresh().  NULL and a
+ * sentence on failure. */
 struct repository *repository_open(const char *path, const char *revision, struct error *error);
 void repository_close(struct repository *repository); /* NULL is fine */
 
-/* Look for objects in another object directory too: where git keeps those of a push that a
- * pre-receive hook has not yet let in ($GIT_OBJECT_DIRECTORY there). */
+/* Also look for objects in another object directory: git keeps the objects of a push there
+ * ($GIT_OBJECT_DIRECTORY) until the pre-receive hook accepts it. */
 int repository_add_objects(struct repository *repository, const char *directory,
                            struct error *error);
 
-/* Serve also a commit whose images.txt or site.yaml is wrong: for checking it. */
+/* Also serve a commit whose images.txt or site.yaml is wrong, in order to check it. */
 void repository_serve_faulty(struct repository *repository);
 
 /* Look whether the revision has moved, and if so read the new commit.  0 when the served commit is
  * current; -1 and a sentence when a newer one could not be read and the old one goes on serving
- * (or, when nothing was ever read, none is).  A commit that failed is retried after a second.
- * When the commit changes, what the functions below returned before ends. */
+ * (or, when nothing was ever read, none is).  A commit that failed is retried after a second.  A
+ * change of the commit invalidates everything that the functions below have returned. */
 int repository_refresh(struct repository *repository, struct error *error);
 
 /* The served commit as 40 hexadecimal digits, or NULL when there is none. */
@@ -71,8 +71,8 @@ const struct value *repository_tree(struct repository *repository, struct text p
 const struct images *repository_images(struct repository *repository, struct error *error);
 const struct value *repository_site(struct repository *repository, struct error *error);
 
-/* What this machine has, for the rows of images.txt whose image is `host`: have it read from the file of
- * that directory (host.h).  Where there is none, repository_host() stays NULL: it is not known. */
+/* Read what this machine has (host.h) from the directory's `.host`, for rows of images.txt with the
+ * image `host`.  Without that file repository_host() stays NULL: not known. */
 void repository_read_host(struct repository *repository, const char *directory);
 const struct host *repository_host(const struct repository *repository);
 

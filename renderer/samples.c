@@ -23,7 +23,7 @@ static const struct form forms[] = {
 
 enum { FORMS = ARRAY_COUNT(forms) };
 
-/* What a job may give or leave out: one bit each. */
+/* Optional parts of a job, one bit each. */
 enum option {
     WITH_DATASET = 1,
     WITH_OUTPUT = 2,
@@ -35,8 +35,9 @@ enum option {
     WITH_CHOICES = 64,  /* only of type array */
 };
 
-/* Not every combination of seven options is tried, but each three of them in all eight ways: these
- * are the words of the extended Hamming code of length 8, whose dual (itself) has distance 4. */
+/* Not all combinations of seven options are tried, but any three options occur in all eight
+ * combinations: the sets are the words of the extended Hamming code of length 8, which is its own
+ * dual and has distance 4. */
 enum { OPTION_SETS = 16 };
 
 static size_t option_set(size_t number)
@@ -55,7 +56,7 @@ struct shape {
     int counts[MOST_ROLES];
 };
 
-/* Libraries have their own names for the servers of a job of type ps. */
+/* Libraries name the servers of a ps job differently. */
 static const struct shape shapes[] = {
     {"single", 1, {"main"}, {1}},
     {"notebook", 1, {"main"}, {1}},
@@ -129,7 +130,7 @@ static const char *describe_sample(struct arena *arena, const struct form *form,
         .data;
 }
 
-/* What roles of jobs that were written for another system may have of their own. */
+/* Give a role its own script and so on, as in jobs that were written for another system. */
 static void add_script(struct context_role *role, bool second)
 {
     role->script = TEXT("#!/bin/bash\necho hello\n");
@@ -138,7 +139,7 @@ static void add_script(struct context_role *role, bool second)
         role->image = TEXT("registry.example.org/team/y:1");
 }
 
-/* A sweep is one of indexes with gaps, as a second attempt has it, or one of values. */
+/* A sweep over indexes with gaps, as in a second attempt, or over values. */
 static struct array sample_array(bool choices, bool at_once)
 {
     static const int gaps[] = {3, 7}, all[] = {0, 1};
@@ -166,7 +167,7 @@ struct sample samples_build(struct arena *arena, const char *library, const char
     bool platform = (options & WITH_PLATFORM) && strcmp(type, "roles") == 0;
     size_t count = shape->count;
     struct context_role *roles = arena_allocate(arena, count * sizeof(*roles));
-    /* Its processors can be changed while it runs. */
+    /* Its number of processors can change while it runs. */
     bool grows = (options & WITH_SHM) && strcmp(type, "single") == 0;
     for (size_t i = 0; i < count; i++) {
         roles[i] = (struct context_role){.role = text_of(shape->roles[i]),

@@ -1,7 +1,7 @@
 /* renderer/samples.h - sample jobs, which show whether a template renders
  *
- * The samples of a job type differ in its roles, in what runs, and in what a job may give or leave
- * out: any three of these options come in all their combinations.
+ * The samples of a job type differ in roles, in what runs, and in the optional parts of a job: any
+ * three of these options occur in all their combinations.
  */
 #ifndef RENDERER_SAMPLES_H
 #define RENDERER_SAMPLES_H

@@ -1,6 +1,6 @@
 /* renderer/snapshot.h - the files of one commit, read once
  *
- * The inside of repository.c: nobody else includes this.  A snapshot is complete or it is not made.
+ * Private to repository.c.  A snapshot is complete, or there is none.
  */
 #ifndef RENDERER_SNAPSHOT_H
 #define RENDERER_SNAPSHOT_H
@@ -11,8 +11,7 @@
 #include "renderer/images.h"
 #include "renderer/jsone/template.h"
 
-/* Bounds of a commit.  People trusted with the repository write it; the bounds only keep a slip
- * from hurting. */
+/* Bounds of a commit.  Its authors are trusted; the bounds only limit the damage of a mistake. */
 enum {
     MOST_FILES = 10000,
     DEEPEST_DIRECTORY = 16,
@@ -52,10 +51,10 @@ struct snapshot *snapshot_read(git_repository *git, git_odb *objects, const git_
                                struct error *error);
 void snapshot_free(struct snapshot *snapshot); /* NULL is fine */
 
-/* The file of that path, or NULL; `snapshot` may be NULL. */
+/* The file with that path, or NULL; `snapshot` may be NULL. */
 struct file *snapshot_find(const struct snapshot *snapshot, struct text path);
 
-/* What libgit2 last complained of. */
+/* libgit2's last error message. */
 const char *snapshot_git_problem(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* renderer/jsone/builtins.c - the functions that every template may call
  *
- * Arguments are checked against a table, with JSON-e's words for what does not fit.
+ * Arguments are checked against a table; errors have JSON-e's words.
  *
  * Stricter than JSON-e's JavaScript: number() of a text that is no number is an error and not NaN,
  * join() refuses lists and objects instead of writing "[object Object]", range() refuses a step of
@@ -32,8 +32,8 @@ struct builtin {
     const char *name;
     struct value *(*call)(struct interpreter *self, struct value **arguments, size_t count);
     size_t least, most;
-    int types[3];    /* of the arguments; the last one for all that follow */
-    bool says_least; /* too few arguments are told how many are needed */
+    int types[3];    /* of the arguments; the last one is for all further ones */
+    bool says_least; /* the error for too few arguments says how many are needed */
 };
 
 /* Numbers */
@@ -154,7 +154,7 @@ static const struct builtin builtins[] = {
 
 enum { BUILTINS = ARRAY_COUNT(builtins) };
 
-/* The same as values.  They are shared by all renderings and never changed. */
+/* The functions as values, shared by all renderings and never changed. */
 #define FUNCTION(at)                                                                               \
     {                                                                                              \
         .builtin = &builtins[at]                                                                   \

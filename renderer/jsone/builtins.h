@@ -1,6 +1,7 @@
 /* renderer/jsone/builtins.h - the built-in functions on texts, for the table in builtins.c
  *
- * The arguments fit the table.  A value, or NULL when it was raised why there is none.
+ * The arguments have been checked against the table.  Each returns a value, or NULL after raising
+ * an error.
  */
 #ifndef RENDERER_JSONE_BUILTINS_H
 #define RENDERER_JSONE_BUILTINS_H

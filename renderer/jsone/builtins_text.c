@@ -1,6 +1,6 @@
 /* renderer/jsone/builtins_text.c - the built-in functions on texts
  *
- * Lengths, pieces and positions are in code points.  White space is what ECMAScript takes for it.
+ * Lengths, pieces and positions are in code points.  White space is ECMAScript's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -254,7 +254,7 @@ struct value *builtin_join(struct interpreter *self, struct value **arguments, s
     struct text *texts = arena_allocate(self->arena, items * sizeof(struct text));
     if (!collect_texts(self, list, texts, &length))
         return NULL;
-    /* Lengths are of texts that exist, so their sum does not overflow; a product might. */
+    /* The sum of the lengths of existing texts cannot overflow; a product might. */
     if (separator.length && items > self->limits.bytes / separator.length)
         length = self->limits.bytes;
     else

@@ -1,6 +1,6 @@
 /* renderer/jsone/collections.h - the operators on lists and objects, for the table in operators.c
  *
- * Each renders its operation, as the functions of render.h do.
+ * Each renders its operation and returns as the functions of render.h do.
  */
 #ifndef RENDERER_JSONE_COLLECTIONS_H
 #define RENDERER_JSONE_COLLECTIONS_H

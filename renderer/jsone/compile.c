@@ -1,7 +1,7 @@
-/* renderer/jsone/compile.c - a template's tree is looked at once and made ready for rendering
+/* renderer/jsone/compile.c - compile a template's tree for rendering
  *
- * Faults that JSON-e raises only when it comes to them are kept in the part that has them, and the
- * first of all is kept in the template for template_check().
+ * A fault that JSON-e raises only when it reaches it is stored in its part; the first of all faults
+ * is stored in the template for template_check().
  */
 #include <string.h>
 
@@ -106,7 +106,7 @@ static void compile_interpolation(struct compiler *self, struct text text,
         segments[count++].expression = expression;
         buffer_clear(&literal);
         if (expression->fault) {
-            rest.length = 0; /* where it ends is not known, and it is never passed */
+            rest.length = 0; /* its end is unknown; rendering stops at the fault */
             break;
         }
         rest.data += end + 1;
@@ -130,7 +130,7 @@ static const struct node *compile_string(struct compiler *self, const struct val
 
 /* Lists and objects without an operator */
 
-/* The value of a list of which nothing needs rendering: itself, unless a key in it loses a `$`. */
+/* The value of a list without anything to render: itself, unless a key in it loses a `$`. */
 static const struct value *constant_list(struct compiler *self, const struct value *value,
                                          const struct node *node)
 {

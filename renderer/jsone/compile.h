@@ -1,4 +1,5 @@
-/* renderer/jsone/compile.h - templates are compiled; and its state, for compile.c and compile_operation.c */
+/* renderer/jsone/compile.h - compile templates; and the state that compile.c and
+ * compile_operation.c share */
 #ifndef RENDERER_JSONE_COMPILE_H
 #define RENDERER_JSONE_COMPILE_H
 

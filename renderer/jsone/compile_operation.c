@@ -1,7 +1,7 @@
-/* renderer/jsone/compile_operation.c - an object with an operator, and what stands beside the operator
+/* renderer/jsone/compile_operation.c - compile an object with an operator
  *
- * What is wrong with it on sight is raised in place of it; what JSON-e notices only after it has
- * rendered the operand is kept as the operation's late fault.
+ * A fault that JSON-e raises before rendering the operand replaces the operation; one that it
+ * raises afterwards is kept as the operation's late fault.
  */
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void compile_each(struct compiler *self, struct operation *operation,
         operation->each_expression = compile_string_expression(self, value);
 }
 
-/* A key beside the operator; false when the operator does not know it. */
+/* Compile a key beside the operator; false when the operator does not have it. */
 static bool compile_other(struct compiler *self, struct operation *operation,
                           const struct member *member, size_t *eaches)
 {
@@ -153,7 +153,7 @@ static bool operand_fits(const struct operator_rule *rule, const struct value *v
     }
 }
 
-/* JSON-e looks at a second key only when it is neither false, null, 0 nor empty text ($fromNow's
+/* JSON-e uses a second key only when its value is neither false, null, 0 nor empty text ($fromNow's
  * `from`), or not null ($let's `in`). */
 static void check_others(struct compiler *self, struct operation *operation,
                          const struct value *value)

@@ -1,8 +1,8 @@
 /* renderer/jsone/compiled.h - what a template's tree is compiled to
  *
- * Internal to the template language.  Parts in which nothing is to be rendered are constants and
- * shared by every result; for the rest, expressions are parsed and operators found and checked.
- * All of it lives in the arena given to template_compile() and is never changed afterwards.
+ * Internal to the template language.  Parts without anything to render are constants, shared by
+ * every result; for the rest, expressions are parsed and operators found and checked.  All of it
+ * lives in the arena given to template_compile() and is never changed afterwards.
  */
 #ifndef RENDERER_JSONE_COMPILED_H
 #define RENDERER_JSONE_COMPILED_H

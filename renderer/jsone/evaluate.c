@@ -1,7 +1,7 @@
-/* renderer/jsone/evaluate.c - expressions become values
+/* renderer/jsone/evaluate.c - evaluate expressions
  *
- * Operands are evaluated in the order in which JSON-e does, since the first one that cannot be is
- * what is complained of: from the left, but of a power the exponent first.
+ * Operands are evaluated in JSON-e's order, because the first failing one decides the error: from
+ * the left, except that a power's exponent comes first.
  */
 #include "renderer/jsone/evaluate.h"
 

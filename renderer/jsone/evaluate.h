@@ -1,6 +1,6 @@
-/* renderer/jsone/evaluate.h - expressions become values
+/* renderer/jsone/evaluate.h - evaluate expressions
  *
- * NULL when the reason why there is no value was raised.
+ * Both return NULL after raising an error.
  */
 #ifndef RENDERER_JSONE_EVALUATE_H
 #define RENDERER_JSONE_EVALUATE_H
@@ -9,7 +9,7 @@
 
 struct value *evaluate(struct interpreter *self, const struct expression *expression);
 
-/* The same with some more variables. */
+/* The same with additional variables. */
 struct value *evaluate_within(struct interpreter *self, struct scope *scope,
                               const struct expression *expression);
 

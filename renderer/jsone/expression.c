@@ -1,8 +1,8 @@
 /* renderer/jsone/expression.c - the parser of JSON-e expressions
  *
  * Recursive descent, after JSON-e's own parser so that the same texts are refused with the same
- * words.  One token is looked ahead.  An operand that is missing does not stop the parser at once:
- * JSON-e complains of what comes after it first, if that is wrong as well.
+ * words.  The parser looks one token ahead.  A missing operand does not stop it at once: JSON-e
+ * reports a fault in what follows first.
  */
 #include "renderer/jsone/expression.h"
 
@@ -161,7 +161,7 @@ static struct text key_of_token(const struct parser *parser)
     return arena_text(parser->arena, key.data, key.length);
 }
 
-/* Parse {name: value, ...}; names are words or strings, and of a name that is there twice the last counts. */
+/* Parse {name: value, ...}; names are words or strings, the last duplicate counts. */
 static struct syntax *parse_object(struct parser *parser)
 {
     struct syntax *object = syntax_new(parser, SYNTAX_OBJECT);
@@ -307,7 +307,7 @@ static struct syntax *parse_brackets(struct parser *parser)
     return take_token(parser, TOKEN_RIGHT_BRACKET) ? access : NULL;
 }
 
-/* Parse an operand and what follows it, again and again: .name, [index], [from:to] and (arguments). */
+/* Parse an operand and any number of .name, [index], [from:to] and (arguments) after it. */
 static struct syntax *parse_access(struct parser *parser)
 {
     struct syntax *unit = parse_unit(parser);

@@ -1,11 +1,10 @@
 /* renderer/jsone/expression.h - JSON-e expressions as trees
  *
- * An expression is parsed once.  What cannot be parsed is kept with the sentence that says so,
- * which is raised when the expression is evaluated: JSON-e does not look at expressions that it
- * does not reach.
+ * An expression is parsed once.  A syntax error is stored and raised when the expression is
+ * evaluated, because JSON-e ignores expressions that it does not reach.
  *
- * Two things of JSON-e's grammar surprise: a unary sign binds closer than `.`, `[` and `(`, so
- * that `!a.b` is `(!a).b` and `-a[0]` is `(-a)[0]`; and `in` binds looser than `==`.
+ * Two surprises in JSON-e's grammar: a unary sign binds closer than `.`, `[` and `(`, so that
+ * `!a.b` is `(!a).b` and `-a[0]` is `(-a)[0]`; and `in` binds looser than `==`.
  */
 #ifndef RENDERER_JSONE_EXPRESSION_H
 #define RENDERER_JSONE_EXPRESSION_H

@@ -10,7 +10,7 @@
 #include "renderer/jsone/compiled.h"
 
 enum {
-    BYTES_A_STEP = 64,  /* a step is worth reading or copying that many */
+    BYTES_A_STEP = 64,  /* reading or copying that many costs a step */
     PLACE_LENGTH = 800, /* bytes of a place that a sentence shows */
     DESCRIPTION_LENGTH = 100
 };
@@ -182,7 +182,8 @@ static struct value *find_in_scope(const struct scope *scope, struct text name)
     return member ? member->value : NULL;
 }
 
-/* The rendering's functions become values once, so that a function equals itself. */
+/* Find one of the rendering's functions.  Its value is made once, so that a function equals
+ * itself. */
 static struct value *find_given_function(struct interpreter *self, struct text name)
 {
     const struct template_function *given = self->rendering->functions;
@@ -352,7 +353,7 @@ bool interpreter_scalar_text(struct interpreter *self, const struct value *value
         *text = value->boolean ? TEXT("true") : TEXT("false");
         return true;
     case VALUE_NUMBER:
-        /* Fractions are tried digit by digit, which takes a while. */
+        /* Fractions cost more: their digits are found by trial. */
         if (!interpreter_steps(self, interpreter_is_whole(value->number) ? 1 : 8) ||
             !interpreter_may_take(self, NUMBER_TEXT_SIZE))
             return false;

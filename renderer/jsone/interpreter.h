@@ -1,16 +1,16 @@
 /* renderer/jsone/interpreter.h - the state of one rendering, shared by the files that carry it out
  *
- * Internal to the template language: template.h is its door.  One interpreter lives for one call
- * of template_render(); nothing is kept elsewhere.
+ * Internal to the template language; its interface is template.h.  One interpreter lives for one
+ * call of template_render(); nothing is kept elsewhere.
  *
- * A function here that can fail returns NULL or false once the sentence has been set by
- * interpreter_raise(); the rendering is then over, and everything returns at once.  So what is
- * changed on the way in (scope, place, depth) need not be put back on the way out of a failure.
+ * A function here that can fail returns NULL or false after interpreter_raise() has set the
+ * sentence; then the rendering is over, and every caller returns at once.  So scope, place and
+ * depth need not be restored after a failure.
  *
  * Bounds.  Every value, operator and expression visited costs a step, and work in proportion to the
- * length of texts, lists and objects costs steps in proportion.  Memory is asked for with
- * interpreter_may_take() before it is taken wherever data decides how much.  Values can be built deeper
- * than they were nested, and share parts, so every walk over values counts depth and steps too.
+ * length of texts, lists and objects costs steps in proportion.  Where data decides how much memory
+ * is allocated, interpreter_may_take() is called first.  Values can be built deeper than they were
+ * nested, and share parts, so every walk over values counts depth and steps too.
  */
 #ifndef RENDERER_JSONE_INTERPRETER_H
 #define RENDERER_JSONE_INTERPRETER_H
@@ -62,7 +62,7 @@ struct interpreter {
 struct value *interpreter_raise(struct interpreter *self, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for who knows only the parts of it; name and place may be NULL. */
+/* Format that sentence from its parts, without an interpreter; name and place may be NULL. */
 void interpreter_sentence(struct error *error, const char *name, uint32_t line, uint32_t column,
                           const struct place *place, const char *kind, const char *message);
 

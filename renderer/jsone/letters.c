@@ -1,7 +1,7 @@
 /* renderer/jsone/letters.c - upper and lower case of Unicode text
  *
- * Known weakness: a capital sigma becomes a final one where a letter that has case stands right
- * before it and none right after; the full rule also looks past marks that have none.
+ * Known weakness: a capital sigma becomes a final one when a cased letter is right before it and
+ * none is right after it; the full rule also skips caseless marks between them.
  */
 #include "renderer/jsone/letters.h"
 

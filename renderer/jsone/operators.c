@@ -1,8 +1,7 @@
 /* renderer/jsone/operators.c - what each operator of JSON-e does
  *
- * One function for each, here and in collections.c, and a table that says what stands beside it in
- * its object.  Checks that need only the template were made when it was compiled; the order of the
- * others is JSON-e's.
+ * One function for each, here and in collections.c, and a table of the keys beside each operator.
+ * Checks that need only the template are made at compilation; the order of the others is JSON-e's.
  */
 #include "renderer/jsone/operators.h"
 
@@ -12,7 +11,7 @@
 #include "renderer/jsone/from_now.h"
 #include "renderer/jsone/render.h"
 
-enum { INCLUDES = 32 }; /* nested that deep, templates are taken to include themselves */
+enum { INCLUDES = 32 }; /* a deeper nesting counts as templates that include themselves */
 
 /* Choices */
 
@@ -33,7 +32,7 @@ static struct value *render_if(struct interpreter *self, const struct operation 
     return chosen ? render_node(self, chosen) : render_delete_marker(self);
 }
 
-/* Render what stands behind the conditions that are true into a list. */
+/* Render the values of all true conditions into a list. */
 static struct value *render_conditions(struct interpreter *self, const struct operation *operation)
 {
     struct value *list = interpreter_list(self, 0);

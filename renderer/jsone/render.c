@@ -1,4 +1,4 @@
-/* renderer/jsone/render.c - compiled templates become values */
+/* renderer/jsone/render.c - render compiled templates */
 #include "renderer/jsone/render.h"
 
 #include <stdint.h>
@@ -94,7 +94,7 @@ static struct value *render_list(struct interpreter *self, const struct node *no
     return list;
 }
 
-/* The key of a member in the result; false when it was raised. */
+/* The key of a member in the result; false after raising an error. */
 static bool render_key(struct interpreter *self, const struct node_member *member, struct text *key)
 {
     *key = member->key;

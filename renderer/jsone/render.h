@@ -1,7 +1,7 @@
-/* renderer/jsone/render.h - compiled templates become values
+/* renderer/jsone/render.h - render compiled templates
  *
- * Each function gives a value; the delete marker when the part vanishes from the result; or NULL when
- * the reason why there is none was raised.
+ * Each function returns a value, the delete marker when the part is left out of the result, or NULL
+ * after raising an error.
  */
 #ifndef RENDERER_JSONE_RENDER_H
 #define RENDERER_JSONE_RENDER_H
@@ -11,14 +11,14 @@
 
 struct value *render_node(struct interpreter *self, const struct node *node);
 
-/* Render with some more variables. */
+/* Render with additional variables. */
 struct value *render_within(struct interpreter *self, struct scope *scope, const struct node *node);
 
-/* Render the operand, which must be of that kind, or the message is raised. */
+/* Render the operand; raise the message unless it is of that kind. */
 struct value *render_operand(struct interpreter *self, const struct operation *operation,
                              enum value_kind kind, const char *message);
 
-/* What a part that vanishes renders to; known by its address. */
+/* What a part that is left out renders to; recognised by its address. */
 struct value *render_delete_marker(struct interpreter *self);
 
 /* Raise a fault that was found at compilation, or a TemplateError.  NULL. */

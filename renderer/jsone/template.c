@@ -1,16 +1,16 @@
-/* renderer/jsone/template.c - the door of the template language
+/* renderer/jsone/template.c - the interface of the template language
  *
  * What it consists of: token.c and expression.c read expressions; compile.c and compile_operation.c
  * read a template's tree; render.c, operators.c, collections.c, evaluate.c, builtins.c,
  * builtins_text.c, letters.c and from_now.c carry a rendering out, on the state that interpreter.c
  * keeps.
  *
- * Where JSON-e's implementations differ from one another, the one for JavaScript is followed, but
- * not in what is an accident of that language: ends of slices have to be whole numbers even where
- * they are cut to the length; a time that is none is an error and not null; no operator changes a
- * list of the context; a function has no text; keys beside an operator are compared as a whole.
- * What cannot be parsed is refused even where it would never be evaluated (`true || )`).
- * builtins.c names what is stricter in the functions.  Texts are compared by code points.
+ * Where JSON-e's implementations differ, this one follows JavaScript's, except for accidents of
+ * that language: ends of slices must be whole numbers even if they are cut to the length; an
+ * invalid time is an error and not null; no operator changes a list of the context; a function has
+ * no text; keys beside an operator are compared as a whole.  A syntax error is an error even where
+ * it would never be evaluated (`true || )`). builtins.c lists the stricter functions.  Texts are
+ * compared by code points.
  *
  * A result may share parts with the template and the context; nothing of it is ever changed.
  */
@@ -19,7 +19,7 @@
 #include "renderer/jsone/compile.h"
 #include "renderer/jsone/render.h"
 
-/* So many steps take well under a second, most of them less than 100 ns each.  So much depth fits
+/* These steps take well under a second in all, most of them less than 100 ns each.  This depth fits
  * into 2 MiB of stack even under AddressSanitizer. */
 const struct template_limits template_default_limits = {
     .steps = 1000 * 1000,

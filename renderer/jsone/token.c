@@ -1,7 +1,7 @@
 /* renderer/jsone/token.c - the words of a JSON-e expression
  *
  * Kinds are tried as JSON-e's tokenizer tries them: two-byte signs before the one-byte signs that
- * begin them, keywords before identifiers, a keyword only where no identifier goes on.
+ * begin them, keywords before identifiers, a keyword only where no identifier continues.
  */
 #include "renderer/jsone/token.h"
 

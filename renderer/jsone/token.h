@@ -1,7 +1,7 @@
 /* renderer/jsone/token.h - the words of a JSON-e expression
  *
- * Numbers are decimal (1, 1.5; no exponent, no sign), strings stand in single or double quotes and
- * know no escapes, identifiers are ASCII.  White space is what ECMAScript's \s matches.
+ * Numbers are decimal (1, 1.5; no exponent, no sign), strings have single or double quotes and no
+ * escapes, identifiers are ASCII.  White space is what ECMAScript's \s matches.
  */
 #ifndef RENDERER_JSONE_TOKEN_H
 #define RENDERER_JSONE_TOKEN_H
@@ -53,7 +53,7 @@ struct token {
 /* The token at or after `offset`. */
 struct token token_next(struct text source, size_t offset);
 
-/* How JSON-e's messages call the kind: "**", "identifier", ... */
+/* The name of the kind in JSON-e's messages: "**", "identifier", ... */
 const char *token_name(enum token_kind kind);
 
 /* Is it [a-zA-Z_][a-zA-Z0-9_]* ? */

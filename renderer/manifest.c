@@ -159,6 +159,7 @@ static int check_image(struct work *work, const struct value *site, struct text 
     return 0;
 }
 
+/* Set the error for a query that no row of images.txt fits, with what would fit. */
 static void say_no_image(struct work *work, const struct images *images,
                          const struct image_query *query)
 {

@@ -116,6 +116,7 @@ static const struct member *control_member(const struct value *root)
     return NULL;
 }
 
+/* Read the verb's member into *control.  -1 and a sentence when it is faulty. */
 static int read_control(struct reading *reading, const struct value *root,
                         const struct member *member, struct control *control, struct error *error)
 {

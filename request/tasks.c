@@ -70,6 +70,7 @@ static struct task_role role_default(struct text name)
         .role = name, .count = DEFAULT_COUNT, .cpus = DEFAULT_CPUS, .memory = DEFAULT_MEMORY};
 }
 
+/* Read a role: its name, its fields, and that shm fits into the task's memory. */
 static void read_role(struct reading *reading, const struct value_path *path,
                       const struct member *member, struct task_role *role)
 {

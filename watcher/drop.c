@@ -172,6 +172,7 @@ static bool is_job(int directory)
            S_ISREG(status.st_mode);
 }
 
+/* Check and read an open claim and fill `drop`.  The lease is held until the file is closed. */
 static enum drop_result read_open_file(int file, struct text shown, struct buffer *bytes,
                                        struct drop *drop, struct error *error)
 {

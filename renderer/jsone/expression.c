@@ -254,6 +254,7 @@ static struct syntax *parse_missing(struct parser *parser)
     return syntax_new(parser, SYNTAX_MISSING);
 }
 
+/* Parse an operand without what may follow it: a constant, a name, a list and so on. */
 static struct syntax *parse_unit(struct parser *parser)
 {
     switch (parser->token.kind) {
@@ -280,6 +281,7 @@ static struct syntax *parse_unit(struct parser *parser)
     }
 }
 
+/* Parse [index] or [from:to] behind a value; both ends of a slice may be left out. */
 static struct syntax *parse_brackets(struct parser *parser)
 {
     struct syntax *access = syntax_new(parser, SYNTAX_INDEX);

@@ -119,6 +119,7 @@ static struct value *render_from_now(struct interpreter *self, const struct oper
     return from_now(self, offset->string, reference);
 }
 
+/* Render another template in place of $include; places in sentences are then that template's. */
 static struct value *render_included(struct interpreter *self, struct text path)
 {
     struct error reason = {""};

@@ -43,6 +43,7 @@ static bool expression_text(struct interpreter *self, const struct expression *e
     return false;
 }
 
+/* Evaluate all expressions of a text, then join the pieces.  False after raising an error. */
 static bool interpolate_text(struct interpreter *self, const struct interpolation *interpolation,
                              struct text *result)
 {
@@ -108,6 +109,7 @@ static bool render_key(struct interpreter *self, const struct node_member *membe
     return false;
 }
 
+/* Render an object without an operator.  Later members replace earlier ones with the same key. */
 static struct value *render_object(struct interpreter *self, const struct node *node)
 {
     struct value *object = interpreter_object(self, node->object.count);

@@ -166,6 +166,7 @@ static void read_role(struct reading *reading, const struct value_path *path,
     completion->succeeded = given.succeeded;
 }
 
+/* Read all roles into job->tasks and job->complete, and check the sum of their replicas. */
 static void read_roles(struct reading *reading, const struct value *roles, struct description *job)
 {
     struct role_names labels;

@@ -138,6 +138,7 @@ static const char *field_of(struct arena *arena, size_t index, const char *name)
 
 enum { ROLE_PORTS_MOST = 1000 };
 
+/* Read portList and add the usual ports.  A fixed port of several tasks gets a note. */
 static void read_ports(struct reading *reading, const struct value_path *role_path, size_t index,
                        const struct value *list, struct task_role *task, struct notes *notes)
 {

@@ -75,6 +75,7 @@ static void read_cell(struct openpai_v2 *file, const struct value_path *path,
     }
 }
 
+/* Read extras.hivedScheduler: the priority has an effect, everything else gets a note. */
 static void read_hived(struct openpai_v2 *file, const struct value_path *path,
                        const struct value *hived)
 {

@@ -122,6 +122,7 @@ static void read_shm(struct role_reading *reading)
                   "more than memoryMB, against which it counts: taken as that");
 }
 
+/* Take the ports, which the shape check has accepted, and add the usual ones.  0 means one port. */
 static void read_ports(struct role_reading *reading)
 {
     enum { USUAL = 2 };

@@ -153,6 +153,7 @@ static void place_value(struct script *script, const struct directive *directive
     }
 }
 
+/* Read one `#DL field=value` line into the tree; `content` is the line after #DL. */
 static void read_directive(struct script *script, struct text line, uint32_t number,
                            struct text content)
 {

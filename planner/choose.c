@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 
-/* After this many segments, a job that does not fit is itself dropped, instead of the most
- * expensive one. */
+/* After looking at this many segments, a job that does not fit is dropped itself, instead of the
+ * most expensive one. */
 enum { MOST_EFFORT = 20000000 };
 
 /* ---- which jobs are preferred ---- */
@@ -30,8 +30,8 @@ static int by_cost(const void *a, const void *b)
     return strcmp(first->id, second->id);
 }
 
-/* Find the jobs that are beyond their users' tokens, which pay first for promised jobs, then for
- * the cheapest.  A promise is no blank cheque: a job that grew beyond the tokens loses it. */
+/* Find the jobs beyond their users' tokens.  Tokens pay for promised jobs first, then for the
+ * cheapest.  A promise does not pay for growth: a job that grew beyond the tokens loses it. */
 static void pay_with_tokens(const struct plan *plan, const struct plan_state *state,
                             struct priced *prices)
 {
@@ -51,8 +51,8 @@ static void pay_with_tokens(const struct plan *plan, const struct plan_state *st
     free(left);
 }
 
-/* Predictions for two similar jobs differ a little; such a difference must not make one take the
- * other's place. */
+/* The cost of a job, lower for one that runs already: predictions for similar jobs differ a
+ * little, and such a difference must not make them change places. */
 static double price_of(const struct plan_item *item, const struct plan_state *state)
 {
     bool sticks = item->job->size > 0 && state->sticky > 1;
@@ -74,8 +74,8 @@ static void take_turns(const struct plan *plan, const struct plan_state *state,
     free(jobs);
 }
 
-/* The candidates in order of preference: firm jobs that were promised, at no cost; the others from
- * the cheapest on; then all jobs beyond their owners' tokens. */
+/* The candidates in order of preference: promised firm jobs, at no cost; the others by cost;
+ * then all jobs beyond their owners' tokens. */
 static struct priced *put_in_order(const struct plan *plan, const struct plan_state *state)
 {
     size_t count = plan->candidates;
@@ -97,11 +97,11 @@ static struct priced *put_in_order(const struct plan *plan, const struct plan_st
 
 struct selection {
     struct plan *plan;
-    size_t *rank;  /* for each candidate: how many are preferred to it */
+    size_t *rank;  /* of each candidate: how many are preferred to it */
     size_t effort; /* segments looked at so far, about */
 };
 
-/* Ranks, the largest on top. */
+/* A heap of ranks, the largest on top. */
 struct heap {
     size_t *ranks;
     size_t count;
@@ -129,7 +129,7 @@ static size_t heap_pop(struct heap *heap)
     return top;
 }
 
-/* Capacity times seconds that are free until a time, for increasing times. */
+/* The free capacity times seconds until a time; times must increase. */
 struct area {
     const struct timeline *timeline;
     size_t segment;
@@ -151,7 +151,8 @@ static double area_until(struct area *area, double until)
     return area->area;
 }
 
-/* The least that the item takes of the free capacity, which does not include its floor. */
+/* The least part of the free capacity that the item needs.  The free capacity does not include
+ * its floor. */
 static double capacity_needed(const struct plan_item *item, double now)
 {
     double until = item->floor_until < item->latest ? item->floor_until : item->latest;
@@ -159,9 +160,9 @@ static double capacity_needed(const struct plan_item *item, double now)
     return item->use > floor ? item->use - floor : 0;
 }
 
-/* The jobs due by a deadline cannot all be planned when they cost more than what is free until
- * then: drop the most expensive of them, without planning any.  When in the end that is the last of
- * them, no other is dropped for it. */
+/* Drop the most expensive jobs, without planning any, where the jobs due by a deadline need more
+ * than the capacity that is free until then.  If the last of them is dropped in the end, no
+ * other one is dropped for it. */
 static void drop_by_area(struct selection *selection, const struct priced *prices)
 {
     struct plan *plan = selection->plan;
@@ -198,7 +199,7 @@ static bool plan_item(struct selection *selection, struct plan_item *item)
     return plan_take(selection->plan, item);
 }
 
-/* Of the jobs up to `last` that are not dropped, the least preferred one. */
+/* The least preferred job up to `last` that is not dropped. */
 static size_t find_dearest(const struct selection *selection, size_t last)
 {
     size_t dearest = last;
@@ -225,7 +226,7 @@ static void plan_or_drop(struct selection *selection)
     }
 }
 
-/* Plan the dropped jobs that fit into what is left free, the cheapest first. */
+/* Plan the dropped jobs that fit into the remaining capacity, the cheapest first. */
 static void squeeze_in(struct selection *selection, const struct priced *prices)
 {
     struct plan *plan = selection->plan;

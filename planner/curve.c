@@ -6,7 +6,7 @@
 
 static const double one_cpu = 1000;
 static const double idle =
-    0.5; /* a job that uses less than this share of its CPUs will not be faster with more of them */
+    0.5; /* below this share of busy CPUs, more CPUs do not make a job faster */
 
 void curve_add(struct curve *curve, double size, double time)
 {
@@ -25,7 +25,8 @@ void curve_add(struct curve *curve, double size, double time)
     curve->count++;
 }
 
-/* Least squares of (s + p/k)/T - 1; if s or p would be negative, of the other alone. */
+/* Fit the least squares of (s + p/k)/T - 1; if s or p would be negative, fit the other one
+ * alone. */
 static void fit_points(struct curve *curve)
 {
     double ss = 0, sp = 0, pp = 0, s1 = 0, p1 = 0;
@@ -54,8 +55,8 @@ static void fit_points(struct curve *curve)
     }
 }
 
-/* Fit a single point by the average number of busy CPUs: one is always busy, and all of them part
- * of the time. */
+/* Fit a single point by the average number of busy CPUs: model one CPU as always busy, and all
+ * as busy part of the time. */
 static void fit_use(struct curve *curve)
 {
     double size = curve->points[0].size, time = curve->points[0].time;
@@ -128,7 +129,7 @@ static double time_below(const struct curve *curve, double size)
                         : time_shrunk(from_point(curve, first, edge), edge, size);
 }
 
-/* Interpolate by the fit, bent to go through both points. */
+/* Interpolate by the fit, scaled to go through both points. */
 static double time_between(const struct curve *curve, const struct curve_point *low, double size)
 {
     const struct curve_point *high = low + 1;

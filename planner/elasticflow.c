@@ -20,7 +20,7 @@
 #include "planner/plan.h"
 #include "planner/policy.h"
 
-/* Segments looked at, about, for those that come together. */
+/* About how many segments are looked at for jobs that arrive together. */
 enum { MOST_EFFORT = 50000000 };
 
 /* The level of a job at a moment; before `point` its cap is lower. */
@@ -30,8 +30,9 @@ static const struct plan_level *level_at(const struct plan_job *job, size_t cap,
     return plan_level_at_most(job, most);
 }
 
-/* The start of the latest segment from which the cap is enough; NAN when it is not even from now
- * on.  Its code, too, goes by whole segments: the job has the cap a little early. */
+/* The start of the latest segment from which the cap is enough; NAN when it is not enough even
+ * from now on.  ElasticFlow's code also uses whole segments, so the job has the cap a little
+ * early. */
 static double latest_start(const struct timeline *timeline, const struct plan_job *job, size_t cap,
                            double latest, double work)
 {
@@ -107,9 +108,9 @@ static bool plan_one(struct plan_item *item, struct timeline *timeline)
     return false;
 }
 
-/* Plan all admitted jobs, and the candidate, in the order of their deadlines.  A job for which there
- * is no share gets the largest that there is, until it is done.  Returns how many these were, or `most`
- * and one as soon as it is more; the plan is not whole then. */
+/* Plan all admitted jobs, and the candidate, in the order of their deadlines.  A job without a
+ * satisfactory share gets the largest there is, until it is done.  Returns how many such jobs
+ * there are, or `most` + 1 as soon as there are more; the plan is then incomplete. */
 static size_t plan_all(struct plan *plan, const struct plan_state *state,
                        const struct plan_item *candidate, size_t most, size_t *effort)
 {
@@ -145,7 +146,7 @@ static bool is_new(const struct plan_item *item)
     return item->part != PART_KEPT && isfinite(job->deadline) && !job->admitted && !job->refused;
 }
 
-/* New jobs that are no candidates can no longer meet their deadlines. */
+/* Refuse new jobs that are not candidates: they can no longer meet their deadlines. */
 static void refuse_hopeless_jobs(struct plan *plan)
 {
     for (size_t i = plan->candidates; i < plan->count; i++)

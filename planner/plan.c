@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "base/text.h"
-/* Of two that cost the same, the one with more time left finds a gap more easily. */
+/* Exponent of the time left in a cost: of two jobs with equal cost, the one with more time finds
+ * a gap more easily, and is preferred. */
 static const double PATIENCE = -0.2;
-/* A job without a deadline that has waited for this long, or for this multiple of its run time, gets
- * one: a multiple of its run time from now. */
+/* Aging: a job without a deadline that has waited for AGE seconds, or AGE_TIMES its run time,
+ * gets a deadline AGE_DEADLINE times its run time from now. */
 static const double AGE = 3600, AGE_TIMES = 10, AGE_DEADLINE = 3;
 
 /* ---- which jobs take part ---- */
 
-/* The elements that are sorted, since items are large. */
+/* Keys for sorting, since items are large. */
 struct key {
     double latest;
     const char *id;
@@ -29,7 +30,7 @@ static int by_latest(const void *a, const void *b)
     return strcmp(first->id, second->id);
 }
 
-/* The candidates by deadline. */
+/* Sort the candidates by deadline. */
 static void sort_candidates(struct plan *plan)
 {
     size_t count = plan->candidates;
@@ -58,8 +59,8 @@ void plan_sort_others(struct plan *plan)
           by_id);
 }
 
-/* Whether the job alone would be done by then: at its fastest level, or at its present one, which
- * costs no restart. */
+/* Would the job finish by `latest` on an empty cluster?  Tried at its fastest level, and at its
+ * present one, which needs no restart. */
 static bool can_meet(const struct plan_job *job, const struct plan_level *fastest, double now,
                      double latest)
 {
@@ -85,7 +86,7 @@ static void sort_deadline(struct plan_item *item, const struct plan_state *state
     item->latest = job->deadline - state->guard - targets->margin * (job->deadline - job->arrival);
     if (can_meet(job, fastest, state->now, item->latest))
         return;
-    item->latest = job->deadline; /* margins are targets */
+    item->latest = job->deadline; /* without margins, which are only targets */
     if (!can_meet(job, fastest, state->now, item->latest)) {
         item->part = PART_LATE;
         job->deadline_status = DEADLINE_CANNOT_MEET;
@@ -106,7 +107,7 @@ static void sort_best_effort(struct plan_item *item, const struct plan_state *st
     }
 }
 
-/* A job that keeps its size is predicted at that size; nothing is decided about it. */
+/* Predict a job that keeps its size at that size; the plan does not change it. */
 static void sort_kept(struct plan_item *item, const struct plan_state *state)
 {
     struct plan_job *job = item->job;
@@ -126,7 +127,7 @@ static bool keeps_size(const struct plan_job *job, const struct plan_targets *ta
     return job->size > 0 && (job->kept || (job->unstoppable && !targets->floors));
 }
 
-/* The job's floor, if it has to have one. */
+/* Set the floor of an unstoppable job that runs: its smallest level until it is done. */
 static void find_floor(struct plan_item *item, double now)
 {
     const struct plan_job *job = item->job;
@@ -134,7 +135,7 @@ static void find_floor(struct plan_item *item, double now)
         item->floor_until = now + share_time_alone(job, &job->levels[0]);
 }
 
-/* The job's cost at the cheapest level with which it alone is done in time. */
+/* Set the job's cost: that of the cheapest level at which it meets its deadline alone. */
 static void find_cost(struct plan_item *item, double now)
 {
     const struct plan_job *job = item->job;

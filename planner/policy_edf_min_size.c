@@ -5,7 +5,7 @@
 #include "planner/plan.h"
 #include "planner/policy.h"
 
-/* The smallest level with which the item's job is done in time from now on. */
+/* The smallest level at which the item's job is done in time, started now. */
 static const struct plan_level *smallest_level(const struct plan_item *item, double now)
 {
     const struct plan_job *job = item->job;
@@ -35,7 +35,7 @@ void policy_edf_min_size(struct plan_state *state)
         job->finish = state->now + share_time_alone(job, level);
         free_now -= level->size;
     }
-    /* Jobs that were passed over, and jobs without a deadline, run on what is left. */
+    /* Skipped jobs, and jobs without a deadline, run on the rest. */
     for (size_t i = 0; i < plan.count; i++) {
         struct plan_job *job = plan.items[i].job;
         if (job->give > 0 || job->levels[0].size > free_now)

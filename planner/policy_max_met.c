@@ -31,7 +31,7 @@ static void tell_jobs(struct plan *plan, struct plan_state *state)
     }
 }
 
-/* What the job holds regardless of the plan. */
+/* The size that the job keeps regardless of the plan. */
 static int size_held(const struct plan_job *job)
 {
     if (job->size == 0)

@@ -10,18 +10,18 @@
 
 #include "planner/similar_runs.h"
 
-static const double z_late = 0.8416;            /* of the normal distribution, the quantile 0.8 */
-static const double unknown_seconds = 8 * 3600; /* a guess, where nothing is known */
-static const double unknown_spread = 0.7;       /* ... and its error: by a factor of two */
+static const double z_late = 0.8416;            /* the 0.8 quantile of the normal distribution */
+static const double unknown_seconds = 8 * 3600; /* a guess without any data */
+static const double unknown_spread = 0.7;       /* ... and its spread: a factor of two */
 static const double prior_cost = 60;            /* seconds to start up, or to restart */
 static const double few_spread = 0.3;           /* of predictions from one or two runs */
-static const double least_spread = 0.03;        /* of anything that is measured */
+static const double least_spread = 0.03;        /* of any measurement */
 static const double first_spread = 0.1;         /* ... over too short a time for a median */
 static const double full_trust =
     0.05; /* share of the work after which only the job's own progress counts */
 static const double usable_spread = 0.5; /* history that varies more is not mixed in */
-static const double overrun = 0.05;      /* what is left of a job that should be done, as a
-                                                   share of what it has done */
+static const double overrun = 0.05;      /* least work left where the total is a guess, as
+                                                   a share of the work done */
 static const double least_left = 1e-6;
 
 struct pace {
@@ -35,7 +35,7 @@ struct pace {
 struct amount {
     double units; /* 0: not known */
     double spread;
-    bool told; /* by the job or its user: not a guess from others */
+    bool told; /* by the job or its user, not estimated from other jobs */
 };
 
 /* pi/2: the variance of a median of n values, in units of that of one value, times n. */
@@ -64,8 +64,8 @@ static void pace_of_past(const struct predict_past *past, const struct predict_j
     pace->runs = similar.count;
 }
 
-/* For a job with units but without runs similar enough: the time of whole jobs counts, too, if the
- * time of units varies more. */
+/* Use the time of whole jobs if the time of units varies more; for a job with units but without
+ * very similar runs. */
 static void pace_of_whole_jobs(const struct predict_past *past, const struct predict_job *job,
                                double total, struct pace *pace)
 {
@@ -100,7 +100,7 @@ static void own_curve(const struct predict_job *job, struct curve *curve)
     curve_fit(curve);
 }
 
-/* How much the job's own measurements are trusted. */
+/* The weight of the job's own measurements, from 0 to 1. */
 static double trust_in_job(const struct predict_job *job, double total)
 {
     const double window = 50;
@@ -108,7 +108,7 @@ static double trust_in_job(const struct predict_job *job, double total)
     return fmin(1, fmax(0, share));
 }
 
-/* The curve of past runs, shifted to fit the job's own measurements. */
+/* Scale the curve of past runs to the job's own measurement. */
 static void move_curve(struct curve *past, const struct curve *own)
 {
     const struct curve_point *point = &own->points[own->count - 1];
@@ -179,16 +179,16 @@ static void set_left(const struct amount *amount, double done, double spread,
 {
     double sum = hypot(amount->spread, spread);
     double left = amount->units - done;
-    /* An estimate of the whole that was wrong once may be wrong again. */
+    /* A job beyond an estimated total may go on: assume some work left. */
     double least = amount->told ? 0 : overrun * done;
     prediction->left = fmax(left, fmax(least, least_left));
-    /* What varies is the whole where it is estimated, and the rest where only its pace is. */
+    /* The spread applies to the rest if the total is known, otherwise to the total. */
     double late =
         amount->told ? left * exp(z_late * spread) : amount->units * exp(z_late * sum) - done;
     prediction->left_late = fmax(prediction->left, late);
 }
 
-/* After its last unit a job still writes its results. */
+/* Add the time after the last unit, in which a job writes its results. */
 static void add_tail(const struct predict_past *past, const struct predict_job *job, double rate,
                      struct prediction *prediction)
 {
@@ -227,7 +227,7 @@ static bool predict_counted(const struct predict_past *past, const struct predic
     return true;
 }
 
-/* Seconds, at the wanted size, that a job without units has done. */
+/* The work done of a job without units, in seconds at the wanted size. */
 static double done_in_seconds(const struct predict_job *job, const struct curve *curve)
 {
     double wanted = curve_time(curve, job->wanted), done = 0;
@@ -271,8 +271,7 @@ static void guess_time(const struct predict_job *job, struct prediction *predict
         curve_add(&curve, job->wanted, 1);
     bool told = job->counted && job->total > 0;
     double units = told ? job->total : seconds;
-    /* Units are counted, but the time of one is unknown: choose it so that all of them take that
-     * long. */
+    /* Units are counted, but their time is unknown: choose it so that all units take that long. */
     double scale = told ? curve_time(&curve, job->wanted) * units / seconds : 1;
     set_levels(job, &curve, scale, prediction);
     struct amount amount = {.units = units, .told = told};
@@ -292,7 +291,7 @@ static void set_costs(const struct predict_past *past, const struct predict_job 
     similar_runs_find(past, job, ASPECT_START_UP, &similar);
     double start_up = similar_runs_cost(&similar, ASPECT_START_UP, prior_cost);
     prediction->start_up = job->start_up >= 0 ? job->start_up : start_up;
-    /* Its first unit is overdue. */
+    /* The first unit is overdue. */
     if (job->size > 0 && job->start_up < 0 && job->counted)
         prediction->start_up = fmax(prediction->start_up, (1 + overrun) * job->elapsed);
     similar_runs_find(past, job, ASPECT_RESTART, &similar);

@@ -1,4 +1,4 @@
-/* planner/quantile.c - medians of samples with weights, and how far the samples are from them */
+/* planner/quantile.c - medians of weighted samples, and their spread */
 #include "planner/quantile.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ static int by_value(const void *a, const void *b)
     const struct sample *first = a, *second = b;
     if (first->value != second->value)
         return first->value < second->value ? -1 : 1;
-    /* So that the sum of the weights is the same in whatever order they came. */
+    /* Sort equal values, too: then the rounded sum of weights does not depend on the input order. */
     return first->weight < second->weight ? -1 : first->weight > second->weight;
 }
 

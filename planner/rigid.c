@@ -1,4 +1,4 @@
-/* planner/rigid.c - the policies that leave a job the size it asked for, and never stop it */
+/* planner/rigid.c - the policies that run a job at its wanted size, and never stop it */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 #include "planner/policy.h"
 #include "planner/share.h"
 
-/* One job in a queue, with what it is ordered by. */
+/* A job in a queue, with its sort key. */
 struct place {
     struct plan_job *job;
     const struct plan_level *level;
     double key;
-    double finish; /* when it would be done, started now */
+    double finish; /* if it started now */
 };
 
 static int by_key(const void *a, const void *b)
@@ -32,8 +32,8 @@ static void set_deadline_status(struct plan_job *job, double now, double finish)
                                                      : DEADLINE_AT_RISK;
 }
 
-/* The jobs that wait, in order, but those that the cluster is too small for; those that run are given
- * what they have.  Returns what is free. */
+/* Give running jobs what they have, and queue the waiting ones in order, except those without a
+ * level that fits the cluster.  Returns the free capacity. */
 static int queue_up(const struct plan_state *state, double (*key)(const struct place *place),
                     struct place *queue, size_t *count)
 {
@@ -67,7 +67,7 @@ static bool start_job(struct place *place, int *free_now, double now)
     return true;
 }
 
-/* When this much is predicted to be free, and what is spare then. */
+/* The time when `wanted` is predicted to be free; *spare is what remains then. */
 static double shadow_time(const struct plan_state *state, int free_now, int wanted, int *spare)
 {
     struct place *running = memory_allocate((state->job_count + 1) * sizeof(*running));
@@ -86,10 +86,10 @@ static double shadow_time(const struct plan_state *state, int free_now, int want
     return free_now < wanted ? (double)INFINITY : time;
 }
 
-enum behind { /* those behind the first that does not fit */
+enum behind { /* the jobs behind the first that does not fit */
               BEHIND_WAITS,
-              BEHIND_BACKFILLS, /* start when that does not delay it */
-              BEHIND_PASSES     /* start when they fit */
+              BEHIND_BACKFILLS, /* start if that does not delay the first one */
+              BEHIND_PASSES     /* start if they fit */
 };
 
 static void serve_queue(struct plan_state *state, double (*key)(const struct place *place),

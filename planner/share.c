@@ -24,15 +24,14 @@ double share_time_alone(const struct plan_job *job, const struct plan_level *lev
     return restart + job->work / level->rate;
 }
 
-/* Whether a change of size is worth its restart within `length` seconds. */
+/* Does a change of size make up for its restart within `length` seconds? */
 static bool is_worth_restart(const struct plan_job *job, const struct plan_level *from,
                              const struct plan_level *to, double length)
 {
     return to->rate * (length - job->restart) > from->rate * length;
 }
 
-/* The largest level that is free and not above the cap, found from the one that was the last time:
- * how many levels fit. */
+/* How many levels are free and not above the cap, searched from the previous result `fitting`. */
 static size_t levels_fitting(const struct plan_level *levels, size_t fitting, size_t cap, int free)
 {
     while (fitting <= cap && levels[fitting].size <= free)
@@ -54,7 +53,7 @@ static void finish_share(struct share *share, double now)
         share->cost += share->pieces[i].size * (share->pieces[i].to - share->pieces[i].from);
 }
 
-/* Fill the job in up to the level `cap`, until `latest`.  True when all its work is done then. */
+/* Plan the job up to the level `cap`, until `latest`.  True when that does all its work. */
 static bool fill_until(struct share *share, const struct timeline *timeline,
                        const struct plan_job *job, size_t cap, double latest)
 {

@@ -1,7 +1,7 @@
-/* planner/similar_runs.c - runs of the past that are like a job, and what they say in the middle
+/* planner/similar_runs.c - past runs that are similar to a job, and their medians
  *
- * For each similarity and aspect, a table finds the newest run of a key that has the aspect, and each run
- * knows the one before it, so that a question costs as much as the runs that answer it.
+ * For each similarity and aspect, a hash table finds the newest run of a key with that aspect, and
+ * each run links to the one before it, so a search costs time only for the runs that it finds.
  */
 #include "planner/similar_runs.h"
 
@@ -12,7 +12,7 @@
 #include "base/hash.h"
 
 struct index {
-    uint32_t *newest; /* by hash: a run's number plus 1; 0: none */
+    uint32_t *newest; /* by hash: the index of a run plus 1; 0: none */
     uint32_t *before; /* of each run: the one before it with the same hash, plus 1 */
 };
 
@@ -166,7 +166,8 @@ void predict_past_free(struct predict_past *past)
 
 /* Finding */
 
-/* Rates, and how long whole jobs took, are of the machines that they had. */
+/* Does the aspect allow this run?  Rates and times only compare between the same kind of
+ * machine. */
 static bool is_of_same_kind(const struct predict_run *run, const struct predict_job *job)
 {
     return run->gpus == job->gpus && text_equal(run->key.gpu_type, job->key.gpu_type);
@@ -193,9 +194,9 @@ static void collect_runs(const struct predict_past *past, const struct predict_j
     }
 }
 
-/* What a start, a change of size or an end costs is asked of the jobs of the same template at most,
- * and how long a job goes on after its last unit of the same user's: nobody else's deadline is to hang on
- * how a stranger's job behaves. */
+/* The coarsest similarity that an aspect accepts.  The costs of a start, a resize or an end come
+ * from the same template at most, and the tail after the last unit from the same user: a
+ * stranger's jobs must not move anybody's deadline. */
 static enum similarity coarsest_similarity(enum aspect aspect)
 {
     return aspect < ASPECT_START_UP ? SIMILAR_ANY
@@ -240,7 +241,7 @@ static double time_of(const struct predict_run *run, enum aspect aspect)
     return aspect == ASPECT_SECONDS ? run->seconds : 1 / run->rate;
 }
 
-/* What a run says of a size: what it took there, or would by the guess. */
+/* The logarithm of a run's time at a size: measured there, or scaled by the default curve. */
 static double log_time_at(const struct predict_run *run, enum aspect aspect, int size)
 {
     struct curve curve = empty_curve;
@@ -248,7 +249,7 @@ static double log_time_at(const struct predict_run *run, enum aspect aspect, int
     return log(curve_time(&curve, size));
 }
 
-/* The median of the runs of one size, or of all, is a point. */
+/* Add the median of the runs at one size, or of all runs, as a point. */
 static void add_point(const struct similar_runs *similar, enum aspect aspect, int size, bool all,
                       struct curve *curve)
 {
@@ -269,7 +270,7 @@ static bool has_point(const struct curve *curve, int size)
     return false;
 }
 
-/* Of the CPUs at the size of the largest point, as curves need it. */
+/* The median use of CPUs at the size of the largest point, as curve.h expects it. */
 static double median_use(const struct similar_runs *similar, const struct curve *curve)
 {
     struct sample uses[SIMILAR_MOST];

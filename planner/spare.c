@@ -1,9 +1,9 @@
 /* planner/spare.c - capacity that the plan leaves free now, given where it gains most
  *
- * A job's next level is scored by what a unit of capacity adds to its rate, in proportion to what it
- * adds where the job is planned (or at its smallest size): capacity times seconds that are saved
- * later for one that is used now.  The best is taken from a heap; free capacity only shrinks, so what
- * does not fit once is never looked at again.
+ * The score of a job's next level is the rate that a unit of capacity adds there, divided by the
+ * rate that it adds where the job is planned (or at its smallest size): capacity times seconds
+ * saved later for one used now.  A heap gives the best one; free capacity only shrinks, so a level
+ * that does not fit once is never tried again.
  */
 #include "planner/spare.h"
 
@@ -14,13 +14,13 @@
 
 static const double SCORE_AT_RISK = 0.9, SCORE_LATE = 0.05;
 static const double SCORE_OVER = 0.5; /* beyond the owner's tokens: a deadline counts for nothing */
-static const double STICKY = 2;   /* what a job has already is worth more: it costs no restart */
-static const double RUN_ON = 3;   /* restarts that a job must run on for after a change */
-static const double SHORT = 3600; /* seconds; of two jobs alike the shorter comes first */
+static const double STICKY = 2;       /* factor for a level that the job has: it needs no restart */
+static const double RUN_ON = 3;       /* a job must run on for this many restarts after a change */
+static const double SHORT = 3600;     /* seconds; of two equal jobs the shorter comes first */
 
 struct candidate {
     struct plan_item *item;
-    size_t level; /* that it would be given */
+    size_t level; /* the one on offer */
     double score;
 };
 
@@ -91,8 +91,8 @@ static double score_level(const struct plan_item *item, size_t level)
     return value;
 }
 
-/* Whether growing to the largest level that is within reach saves enough time, beside what the job has
- * or is planned to have now: levels may be close to each other. */
+/* Does growth save at least least_gain seconds?  Compares the largest level within reach with
+ * the present or planned one, since single levels may be close to each other. */
 static bool growth_saves(const struct plan_item *item, int reach)
 {
     const struct plan_job *job = item->job;
@@ -104,8 +104,8 @@ static bool growth_saves(const struct plan_item *item, int reach)
     return to > from && share_time_alone(job, from) - share_time_alone(job, to) >= job->least_gain;
 }
 
-/* Whether a change to that level pays: the job runs on for long enough after it, and it saves enough.
- * To start at the smallest, or to stay what it is, is no change. */
+/* Does a change to that level pay?  The job must run on long enough after it, and save enough.
+ * Starting at the smallest level, and keeping the size, are not changes. */
 static bool change_pays(const struct plan_item *item, size_t level, int free)
 {
     const struct plan_job *job = item->job;
@@ -118,7 +118,7 @@ static bool change_pays(const struct plan_item *item, size_t level, int free)
            growth_saves(item, job->give + free);
 }
 
-/* The job's next level, if it fits. */
+/* Push the job's next level, if it fits and pays. */
 static void offer_level(struct heap *heap, struct plan_item *item, int free)
 {
     const struct plan_job *job = item->job;

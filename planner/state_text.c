@@ -1,4 +1,4 @@
-/* planner/state_text.c - a plan as text: what the planner was told, and what it decided */
+/* planner/state_text.c - a plan as text: the planner's input and decisions */
 #include "planner/state_text.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@ enum { MOST_SIZE = 1 << 30, MOST_JOBS = 1 << 20, MOST_LEVELS = 64, MOST_TOKENS =
 /* ---- writing ---- */
 
 struct state_text {
-    struct buffer plan;  /* its line, but for `next` */
-    struct buffer *jobs; /* a line for each job, but for what is decided */
+    struct buffer plan;  /* its line, without `next` */
+    struct buffer *jobs; /* a line for each job, without the decision */
 };
 
 static const struct flag {
@@ -88,7 +88,7 @@ void state_text_end(struct state_text *text, const struct plan_state *state, str
 struct line {
     struct arena *arena;
     size_t number;
-    struct text rest; /* pairs that are not read yet */
+    struct text rest; /* the pairs not read yet */
     struct error *error;
 };
 
@@ -121,7 +121,7 @@ static bool read_double(const char *text, double *number, char **end)
     return *end != text && !isnan(*number);
 }
 
-/* `most`: INFINITY where it may be that, otherwise LARGEST. */
+/* Finite numbers go up to LARGEST; `most` is INFINITY where that is allowed. */
 static const double LARGEST = 1e300;
 
 static int get_double(struct line *line, const char *key, double least, double most, double *number)
@@ -166,6 +166,8 @@ static int get_flags(struct line *line, struct plan_job *job)
     return 0;
 }
 
+/* Read levels=SIZE:RATE,...: sizes are whole and rates positive, and both increase.  -1 and a
+ * sentence. */
 static int get_levels(struct line *line, struct plan_job *job)
 {
     struct text rest, piece;
@@ -203,6 +205,7 @@ static int get_after(struct line *line, struct plan_decision *decision)
     return 0;
 }
 
+/* Read the line of a job, with the decision about it.  -1 and a sentence. */
 static int read_job(struct line *line, struct plan_job *job, const char **name,
                     struct plan_decision *decision)
 {
@@ -269,7 +272,7 @@ static int read_plan(struct line *line, struct recorded_plan *plan)
     return 0;
 }
 
-/* The line up to its end; false when there is none. */
+/* Cut off the first line; false when there is none. */
 static bool cut_line(struct text *rest, struct line *line)
 {
     const char *end = rest->data && rest->length ? memchr(rest->data, '\n', rest->length) : NULL;
@@ -304,7 +307,7 @@ int state_text_next(struct arena *arena, struct text *rest, size_t *number,
         return report_wrong(&line, "a plan");
     if (read_plan(&line, plan))
         return -1;
-    /* No more jobs than there are bytes for: a line of one has more than a hundred. */
+    /* Bound the number of jobs by the bytes: a job's line has more than a hundred. */
     struct plan_state *state = &plan->state;
     int64_t held = 0;
     if (state->job_count > rest->length / 100)

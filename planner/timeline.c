@@ -49,7 +49,7 @@ static size_t find_segment(const struct timeline *timeline, double time)
     return low;
 }
 
-/* The segment that starts at `time`, made if there is none. */
+/* The segment that starts at `time`; it is made if missing. */
 static size_t split_at(struct timeline *timeline, double time)
 {
     size_t at = find_segment(timeline, time);
@@ -63,7 +63,7 @@ static size_t split_at(struct timeline *timeline, double time)
     return at + 1;
 }
 
-/* Drop the segment if it says what the one before says. */
+/* Drop the segment if the one before it has the same value. */
 static void join_segment(struct timeline *timeline, size_t at)
 {
     struct timeline_segment *segment = &timeline->segments[at];

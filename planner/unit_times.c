@@ -5,10 +5,10 @@
 
 #include "planner/quantile.h"
 
-static const double doubts_in_a_piece = 10; /* so that it is wrong by a tenth at most */
+static const double doubts_in_a_piece = 10; /* for an error of a tenth at most */
 static const double doubts_at_first = 2;    /* ... before there are pieces */
-static const double units_at_first = 3; /* one, where nothing is left out, since there are few */
-static const double units_overdue = 20; /* a unit this overdue is no straggler any more */
+static const double units_at_first = 3;     /* 1 without `skip`, which means few units */
+static const double units_overdue = 20;     /* more than a straggler */
 static const double seconds_overdue = 120;
 
 void unit_times_start(struct unit_times *times, double skip)
@@ -57,7 +57,7 @@ void unit_times_add(struct unit_times *times, double time, double done, double d
     times->done = done;
 }
 
-/* All in one, while there is too little for pieces. */
+/* The average rate, while there is too little data for pieces. */
 static struct unit_rate first_rate(const struct unit_times *times)
 {
     double seconds = times->time - times->start_time, units = times->done - times->start_done;

@@ -1,8 +1,8 @@
-/* job/pattern.c - find a job's progress in a line that it prints
+/* job/pattern.c - finds a job's progress in a line of its output
  *
- * The pieces between two `*` are a run.  Each run is sought from where the one before ended; what a
- * run matches at a place is one thing only, as blanks are joined first and a number takes all its
- * digits, so nothing is ever retried with less.
+ * The pieces between two `*` are a run.  Each run is searched from the end of the one before.  At a
+ * given place a run matches in one way only, since blanks are joined first and a number takes all
+ * its digits; so there is no backtracking.
  */
 #include "job/pattern.h"
 
@@ -33,7 +33,8 @@ static int refuse_word(struct text rest, struct error *error)
                      error_quote(&buffer, rest.data, length));
 }
 
-/* The piece at the front of `rest`, which is not empty; how many bytes it is, or 0. */
+/* Parse the piece at the front of `rest`, which is not empty.  Returns its length in bytes, or
+ * 0. */
 static size_t take_piece(struct text rest, struct pattern_piece *piece, struct error *error)
 {
     char c = rest.data[0];
@@ -165,7 +166,7 @@ struct found {
     double done, total;
 };
 
-/* Does the run stand at `at`?  Where it ends, or nowhere. */
+/* Match the run at `at`.  Returns where it ends, or nowhere. */
 static size_t match_run(const struct pattern_piece *pieces, size_t count, struct text line,
                         size_t at, struct found *found)
 {
@@ -183,7 +184,7 @@ static size_t match_run(const struct pattern_piece *pieces, size_t count, struct
     return at;
 }
 
-/* The first place from `from` at which the run stands; where it ends, or nowhere. */
+/* Find the first match of the run from `from` on.  Returns where it ends, or nowhere. */
 static size_t find_run(const struct pattern_piece *pieces, size_t count, struct text line,
                        size_t from, struct found *found)
 {

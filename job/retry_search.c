@@ -1,4 +1,4 @@
-/* job/retry_search.c - an expression of retry.txt, searched in what a task printed */
+/* job/retry_search.c - searches for an expression of retry.txt in a task's output */
 #include "job/retry_search.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static bool piece_fits(const regex_t *expression, struct text log, size_t from, 
     return regexec(expression, log.data + from, 1, &range, REG_STARTEND | flags) == 0;
 }
 
-/* Past the line that starts at `start`. */
+/* The start of the line after the one at `start`. */
 static size_t line_end(struct text log, size_t start)
 {
     const char *end = memchr(log.data + start, '\n', log.length - start);
@@ -32,12 +32,12 @@ static bool long_line_fits(const regex_t *expression, struct text log, size_t st
     }
 }
 
-/* glibc's regexec begins again at every byte and may each time read on to the end of the line: where
- * lines never end, 64 KiB would take it ten seconds. */
+/* glibc's regexec restarts at every byte, and may each time read to the end of the line: 64 KiB
+ * without a line end would take it ten seconds.  So lines are searched in bounded pieces. */
 bool retry_search(const regex_t *expression, struct text log)
 {
     for (size_t start = 0; start < log.length;) {
-        /* As many lines at once as are short. */
+        /* Search as many short lines as possible at once. */
         size_t end = start, next = start;
         while (next < log.length && next - end <= LONGEST_LINE) {
             end = next;
@@ -54,7 +54,7 @@ bool retry_search(const regex_t *expression, struct text log)
     return false;
 }
 
-/* The last line that fits is what the program ended with. */
+/* Quote the last matching line: it is the one nearest to the end of the program. */
 void retry_search_quote(const regex_t *expression, struct text log,
                         struct text quoted[RETRY_QUOTES])
 {

@@ -1,8 +1,8 @@
 /* job/retry_table.c - retry.txt: what a failure means, and what to tell its owner
  *
  * Patterns are compiled by the C library's regcomp and searched in a bounded tail of the log.
- * What makes that exponential, quadratic or endless is kept from it: back references, expressions
- * that grow without bound when their repetitions are written out, and lines of any length.
+ * Input that would take it exponential, quadratic or unlimited time is refused or cut: back
+ * references, expressions whose expanded repetitions are too long, and lines of unlimited length.
  *
  * Known weakness: people trusted with the templates can still write an expression such as
  * (a|b)*a(a|b){12}c that takes seconds, and much memory, in a log that is made for it.
@@ -21,7 +21,7 @@
 enum row_kind { ROW_REASON, ROW_LOG, ROW_EXIT, ROW_SIGNAL };
 
 enum {
-    LONGEST_EXPRESSION = 1000, /* bytes, with repetitions written out too; regcomp recurses */
+    LONGEST_EXPRESSION = 1000, /* bytes, also with repetitions expanded; regcomp recurses */
     DEEPEST_GROUP = 32         /* of parentheses */
 };
 
@@ -56,8 +56,8 @@ static void skip_blanks(struct text *rest)
     }
 }
 
-/* The next word, which double quotes may hold together; `\"` within them stays as it is.  1, or 0
- * at the end, or -1 for quotes that do not close. */
+/* Cut off the next word, which may be in double quotes; `\"` within them stays as it is.  1, or
+ * 0 at the end, or -1 when quotes are not closed. */
 static int next_word(struct text *rest, struct text *word)
 {
     skip_blanks(rest);
@@ -129,7 +129,7 @@ static int parse_signal(struct row *row, struct error *error)
     return 0;
 }
 
-/* Past the bracket expression that starts at `at`. */
+/* The end of the bracket expression that starts at `at`. */
 static size_t bracket_end(struct text pattern, size_t at)
 {
     at += 1 + (at + 1 < pattern.length && pattern.data[at + 1] == '^');
@@ -139,7 +139,7 @@ static size_t bracket_end(struct text pattern, size_t at)
     return at;
 }
 
-/* How often the `{n,m}` at *at repeats at most, past which *at is moved; 1 when it is none. */
+/* The most repetitions of the `{n,m}` at *at, and move *at past it; 1 when there is none. */
 static size_t most_repetitions(struct text pattern, size_t *at)
 {
     size_t largest = 1, number = 0, end = *at + 1;
@@ -157,8 +157,8 @@ static size_t most_repetitions(struct text pattern, size_t *at)
     return largest;
 }
 
-/* The size of the part of an expression that is open at each depth of parentheses, and of what was
- * read last. */
+/* The sizes of the open part of an expression at each depth of parentheses, and of the last
+ * item. */
 struct sizes {
     size_t open[DEEPEST_GROUP], depth, last;
 };
@@ -180,8 +180,8 @@ static void take_byte(struct sizes *sizes, struct text pattern, size_t *at)
     sizes->open[sizes->depth] += sizes->last;
 }
 
-/* Is the expression of a bearable size when its repetitions are written out, as regcomp does it?
- * Faults of its syntax are left to regcomp. */
+/* Is the expression short enough with its repetitions expanded, as regcomp does?  Syntax errors
+ * are left to regcomp. */
 static bool is_bounded(struct text pattern)
 {
     struct sizes sizes = {.depth = 0};
@@ -201,8 +201,8 @@ static bool is_bounded(struct text pattern)
     return true;
 }
 
-/* Compile the row's expression.  What would let regcomp() or a search take too long, long or
- * deep ones and back references, is refused. */
+/* Compile the row's expression.  Long or deep expressions and back references are refused:
+ * regcomp() or a search could take too long. */
 static int parse_expression(struct row *row, struct error *error)
 {
     struct error_quote_buffer buffer;
@@ -269,7 +269,7 @@ static int parse_pattern(struct row *row, struct error *error)
     return row->pattern.length ? 0 : error_set(error, "the reason is empty, expected a word");
 }
 
-/* Which of `names` the word is; -1 and a sentence when it is none. */
+/* The index of the word in `names`; -1 and a sentence when it is not there. */
 static int parse_name(struct text word, const char *const *names, const char *column,
                       const char *expected, struct error *error)
 {

@@ -6,7 +6,7 @@
 
 #include "base/quantity.h"
 
-/* How many sizes there are, told or not. */
+/* How many sizes there are, including those that are not listed. */
 static int64_t count_sizes(const struct sizes *sizes)
 {
     int64_t count = 1;
@@ -19,7 +19,7 @@ static int64_t count_sizes(const struct sizes *sizes)
     return count;
 }
 
-/* The size of that index, of as many as count_sizes() says. */
+/* The size at an index below count_sizes(). */
 static int64_t size_at(const struct sizes *sizes, int64_t index)
 {
     int64_t size = sizes->least;

@@ -1,4 +1,4 @@
-/* simulation/csv.c - tables of numbers and words, separated by commas, with a line of names */
+/* simulation/csv.c - reads comma-separated tables with a header line */
 #include "simulation/csv.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int read_whole(const char *path, struct buffer *buffer, struct error *err
     return result;
 }
 
-/* Cut the next line that is not empty into `fields`.  Their number, 0 at the end, or -1. */
+/* Split the next non-empty line into `fields`.  Returns their number, 0 at the end, or -1. */
 static int next_line(struct csv *csv, struct text *fields, struct error *error)
 {
     struct text line;

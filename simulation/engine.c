@@ -1,4 +1,4 @@
-/* simulation/engine.c - a trace run through a policy, on a cluster that exists in memory only */
+/* simulation/engine.c - simulates a trace of jobs under a policy */
 #include "simulation/engine.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@
 #include "base/text.h"
 #include "simulation/random.h"
 
-/* A job that starts is believed to be left with at least this share of what it has done. */
+/* The believed work left of a job is at least this share of the work done. */
 static const double LEAST_LEFT = 0.05;
 
-/* Seconds that rounding may have added. */
+/* Seconds; shorter differences are rounding errors. */
 static const double INSTANT = 1e-6;
 
-/* What is known of the curve of a model and batch size. */
+/* The known part of the speed curve of a model and batch size. */
 struct knowledge {
     const struct trace_curve *curve;
     bool known[MOST_LEVELS];
@@ -28,8 +28,8 @@ struct running_job {
     struct knowledge *knowledge;
     double done, total, believed;   /* units */
     double ran;                     /* seconds, at any size, restarts included */
-    double at_size;                 /* seconds of progress since the last change */
-    const struct plan_level *level; /* the real one of its size; NULL: does not run */
+    double at_size;                 /* seconds of progress since the last change of size */
+    const struct plan_level *level; /* the actual rate at its size; NULL: does not run */
     double finished;                /* NAN: not yet */
 };
 
@@ -37,9 +37,9 @@ struct simulation {
     const struct simulation_options *options;
     const struct trace *trace;
     struct running_job *all;
-    struct plan_job **active; /* of those that came and are not done */
+    struct plan_job **active; /* jobs that have arrived and are not done */
     struct knowledge *knowledge;
-    size_t came; /* how many came so far, in order of arrival */
+    size_t came; /* how many jobs have arrived, in order of arrival */
     double now, origin;
     double held, progress; /* GPU-seconds; seconds at the smallest size, times its GPUs */
     struct plan_state state;
@@ -92,8 +92,8 @@ static struct knowledge *find_knowledge(struct simulation *simulation,
     return knowledge;
 }
 
-/* Make the jobs of a simulation of those of the trace: what is random is drawn here, in the order of the trace,
- * so that every policy meets the same jobs. */
+/* Make the simulated jobs.  All random values are drawn here, in the order of the trace, so that
+ * every policy gets the same jobs. */
 static void prepare_jobs(struct simulation *simulation)
 {
     const struct simulation_options *options = simulation->options;
@@ -157,7 +157,7 @@ static void run_job(struct simulation *simulation, struct running_job *job, doub
     simulation->result->restart_seconds += restarting * job->plan.size;
 }
 
-/* Let time pass until `then`; jobs end when they end. */
+/* Advance time to `then`, ending jobs on the way. */
 static void advance_time(struct simulation *simulation, double then)
 {
     for (size_t i = simulation->state.job_count; i-- > 0;) {
@@ -178,7 +178,7 @@ static bool is_live(const struct simulation *simulation, const struct running_jo
     return job->ran >= simulation->options->live;
 }
 
-/* When the next thing happens of itself. */
+/* The time of the next event that needs no decision. */
 static double next_event(const struct simulation *simulation)
 {
     double next = simulation->state.next;
@@ -199,7 +199,8 @@ static double next_event(const struct simulation *simulation)
     return next;
 }
 
-/* When the policy is asked for what happens at `time`: at once when a job comes. */
+/* When the policy decides about what happens at `time`: after a tick, or when a job arrives
+ * before that. */
 static double next_wake(const struct simulation *simulation, double time)
 {
     const struct trace *trace = simulation->trace;
@@ -222,7 +223,7 @@ static void learn_rate(const struct simulation *simulation, struct running_job *
     see_curve(simulation, knowledge);
 }
 
-/* What the planner is told of a job. */
+/* Update the planner's view of a job. */
 static void inform_planner(const struct simulation *simulation, struct running_job *job)
 {
     double believed = is_live(simulation, job) ? job->total : job->believed;
@@ -307,7 +308,7 @@ static bool is_feasible(const struct simulation *simulation, const struct runnin
                         job->plan.deadline;
 }
 
-/* Count what became of the jobs: deadlines met and missed, promises broken, how late, and what was used. */
+/* Count the outcomes: deadlines met and missed, promises broken, lateness, and GPU time used. */
 static void count_outcomes(struct simulation *simulation)
 {
     struct simulation_result *result = simulation->result;
@@ -398,7 +399,7 @@ void engine_run(const struct trace *trace, const struct simulation_options *opti
             take_sample(&simulation, samples);
         double next = next_event(&simulation);
         if (!isfinite(next))
-            break; /* all are done, or nothing will ever change */
+            break; /* all are done, or the rest will never run */
         advance_time(&simulation, next_wake(&simulation, next));
     }
     count_outcomes(&simulation);

@@ -1,16 +1,16 @@
-/* simulation/plot.c - a drawing of simulations: what was wanted and held, and the deadlines missed */
+/* simulation/plot.c - draws simulations: GPUs wanted and used, and missed deadlines */
 #include "simulation/plot.h"
 
 #include <stdio.h>
 
 enum { WIDTH = 900, LEFT = 70, RIGHT = 150, BAND = 110, GAP = 34, TOP = 44, MISSES = 220 };
 
-/* Colours that are told apart with any eyes (Okabe and Ito), and a ninth. */
+/* Colours for colour-blind readers, too (Okabe and Ito), and a ninth. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                       "#56b4e9", "#8a7a00", "#000000", "#777777"};
 enum { COLOURS = ARRAY_COUNT(colours) };
 
-struct frame {          /* where a diagram lies, and what its edges mean */
+struct frame {          /* the position and scale of a diagram */
     double top, height; /* points */
     double most;        /* value at the top */
     double span;        /* seconds at the right */
@@ -61,7 +61,7 @@ static void add_axes(struct buffer *picture, const struct frame *frame, const ch
     add_label(picture, WIDTH - RIGHT, bottom + 14, "end", words);
 }
 
-/* A line of steps; closed down to the axis when it is to be filled. */
+/* A step line; a filled one is closed down to the axis. */
 static void add_steps(struct buffer *picture, const struct frame *frame,
                       const struct simulation_samples *samples,
                       double (*value)(const struct simulation_sample *sample), const char *style,

@@ -1,4 +1,4 @@
-/* simulation/recorded_day.c - the plans of a recording, made into a trace and simulated */
+/* simulation/recorded_day.c - makes a trace of recorded plans, and simulates it */
 #include "simulation/recorded_day.h"
 
 #include <math.h>
@@ -8,29 +8,29 @@
 #include "planner/policy.h"
 #include "simulation/engine.h"
 
-enum { MOST_POOLS = 64, MOST_JOBS = 4000 }; /* that are simulated; more take long */
+enum { MOST_POOLS = 64, MOST_JOBS = 4000 }; /* limits, as more would take long */
 
 struct day_job {
     char *name;
-    struct plan_level levels[MOST_LEVELS]; /* as they were known at last */
+    struct plan_level levels[MOST_LEVELS]; /* of its last plan */
     size_t level_count;
     double arrival, deadline;
     int wanted;
-    double *runs; /* seconds that it made progress at each size, by level */
-    double left;  /* units, by its last plan */
+    double *runs; /* seconds of progress at each level */
+    double left;  /* units left, by its last plan */
     double restart;
-    double started, simulated; /* when; NAN: not, or it ran before the recording began */
-    int size, simulated_size;  /* that it was started at */
-    bool there;                /* in the plan that is being added */
-    int has;                   /* the size that it was given by the last plan */
-    double dead;               /* of that time so much was a restart */
+    double started, simulated; /* times; NAN: not started, or before the recording began */
+    int size, simulated_size;  /* at its start */
+    bool there;                /* it is in the present plan */
+    int has;                   /* its size in the last plan */
+    double dead;               /* seconds of a restart since the last plan */
 };
 
 struct day_pool {
     char *name;
     int capacity;
     double guard, reserve;
-    double last, shortest; /* the last plan's time; the least time between two */
+    double last, shortest; /* time of the last plan; shortest time between plans */
     size_t plans;
     struct day_job *jobs;
     size_t count, job_capacity;
@@ -89,7 +89,7 @@ static struct day_job *find_job(struct day_pool *pool, const char *name)
     return job;
 }
 
-/* The time since the last plan, at the size that the job had. */
+/* Add the time since the last plan to the size that the job had. */
 static void count_time(struct day_job *job, int size, double seconds)
 {
     double useful = seconds > job->dead ? seconds - job->dead : 0;
@@ -101,7 +101,7 @@ static void count_time(struct day_job *job, int size, double seconds)
         }
 }
 
-/* Of more sizes than the simulation takes the first are kept. */
+/* Copy the facts of a job.  Only the first MOST_LEVELS sizes are kept. */
 static void take_facts(struct day_job *job, const struct plan_job *plan)
 {
     job->level_count = plan->level_count < MOST_LEVELS ? plan->level_count : MOST_LEVELS;
@@ -177,6 +177,8 @@ static double work_of(const struct day_job *job)
     return work;
 }
 
+/* Make a trace of the jobs that started during the recording; *restart is the mean of their
+ * restart times. */
 static void make_trace(struct arena *arena, const struct day_pool *pool, struct trace *trace,
                        double *restart)
 {
@@ -188,7 +190,7 @@ static void make_trace(struct arena *arena, const struct day_pool *pool, struct 
         const struct day_job *job = &pool->jobs[i];
         struct trace_curve *curve = arena_allocate(arena, sizeof(*curve));
         if (isnan(job->started) || !(work_of(job) > 0))
-            continue; /* it ran before, or never */
+            continue; /* it started before the recording, or never */
         *curve = (struct trace_curve){.model = text_of(job->name), .level_count = job->level_count};
         memcpy(curve->levels, job->levels, sizeof(curve->levels));
         trace->curves[trace->curve_count++] = curve;
@@ -236,7 +238,8 @@ static void compare_pool(const struct day_pool *pool, double tick, struct record
     }
 }
 
-/* Run the jobs of a recorded pool as a trace, and compare the order of starts with the recorded one. */
+/* Simulate the jobs of a recorded pool, and compare the order of their starts with the recorded
+ * one. */
 static void simulate_pool(struct day_pool *pool, struct arena *arena, struct recorded_pool *result)
 {
     struct arena *own = arena_new();

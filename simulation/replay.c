@@ -1,4 +1,4 @@
-/* simulation/replay.c - a recorded day of the service, decided again */
+/* simulation/replay.c - repeats the decisions of a recorded day of the service */
 #include "simulation/replay.h"
 
 #include <stdlib.h>

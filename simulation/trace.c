@@ -1,4 +1,4 @@
-/* simulation/trace.c - jobs of the past: a trace, and how fast its models are at each size */
+/* simulation/trace.c - reads a trace of jobs, and the speed of its models at each size */
 #include "simulation/trace.h"
 
 #include <dirent.h>
@@ -11,7 +11,7 @@
 
 enum { MOST_JOBS = 1000000, MOST_CURVES = 4096, MOST_GPUS = 1 << 20 };
 
-/* Bounds within which a second more or less is not lost in a sum of all jobs' times. */
+/* Bounds that keep a sum of all jobs' times exact to a second. */
 static const double MOST_TIME = 1e11, MOST_LENGTH = 1e10; /* seconds */
 static const double MOST_WORK = 1e15, MOST_BATCH = 1e15, MOST_RATE = 1e12;
 
@@ -22,7 +22,7 @@ struct reading {
     struct error *error;
 };
 
-/* A model's name becomes a file's; it may not lead anywhere else. */
+/* Is the name safe as a file name?  A model's profile is a file of that name. */
 static bool is_plain(struct text name)
 {
     if (name.length == 0 || name.length > 128 || name.data[0] == '.')
@@ -70,6 +70,8 @@ static const char *find_profile(const struct reading *reading, struct text model
     return found;
 }
 
+/* Read one cell of a profile as a level of the curve.  Sizes must ascend.  An empty cell, and a
+ * level that is not faster than the one before, are skipped.  -1 and a sentence. */
 static int read_level(const struct reading *reading, const struct csv *csv, size_t column,
                       struct trace_curve *curve)
 {

@@ -78,7 +78,7 @@ static bool ends_in_mid_line(int file)
     return sys.pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
 }
 
-/* Something else may have its name: a directory, a link, a pipe. */
+/* Open the log.  Its name may be that of a directory, a link or a pipe. */
 static int open_log(int directory, const char *name)
 {
     const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -170,7 +170,7 @@ static struct text find_value(const struct event *event, const char *key)
     return (struct text){NULL, 0};
 }
 
-/* A value as it was before it was written. */
+/* Undo the quoting of a value. */
 static struct text unquote_value(struct arena *arena, struct text written)
 {
     if (!written.data || written.length == 0 || written.data[0] != '"')

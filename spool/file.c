@@ -1,4 +1,4 @@
-/* spool/file.c - the files of a job's directory are written */
+/* spool/file.c - writes the files of a job's directory */
 #include "spool/file.h"
 
 #include <errno.h>
@@ -14,15 +14,16 @@ enum { PRIVATE_FILE = 0640 };
 
 static const gid_t no_group = (gid_t)-1;
 
-/* `durable`: the bytes are on the disk when this returns, as they must be before a rename puts them
- * in the place of others.  The files of a new job are made durable together, by spool_sync(). */
+/* Create a file.  `durable`: its bytes are on the disk on return, as they must be before a
+ * rename replaces another file.  The files of a new job are made durable together, by
+ * spool_sync(). */
 static int create_file(int job, const char *name, struct text bytes, mode_t mode, gid_t group,
                        bool durable, struct error *error)
 {
     int file = sys.openat(job, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (file < 0)
         return error_errno(error, "%s could not be made", name);
-    /* Only root may give files away; for others the own group has to do. */
+    /* Only root may give files away; others keep their own group. */
     int result = 0;
     if (group != no_group && sys.fchown(file, (uid_t)-1, group) && errno != EPERM)
         result = error_errno(error, "the group of %s could not be set", name);
@@ -65,7 +66,7 @@ static int replace_file(int job, const char *name, struct text bytes, mode_t mod
         return -1;
     if (!file_rename(job, aside, job, name))
         return 0;
-    /* A directory has its name, which no file can take from it. */
+    /* A directory has the name, and rename() cannot replace it. */
     if (errno == EISDIR && !spool_file_damaged(job, name) && !sys.renameat(job, aside, job, name))
         return 0;
     return error_errno(error, "%s could not be put in place", name);

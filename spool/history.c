@@ -1,7 +1,7 @@
-/* spool/history.c - DIR/history/runs: what jobs took, for those that come after them
+/* spool/history.c - DIR/history/runs: the run times of past jobs, for predictions
  *
- * Appended to, a line with one write, as a job's log is.  When the file has become too large, its newer
- * half is written beside it and renamed over it; a crash leaves one or the other.
+ * Each line is appended by one write, as in a job's log.  When the file is too large, its newer
+ * half is written to a new file, which is renamed over it; a crash leaves one or the other.
  */
 #include "spool/history.h"
 
@@ -83,7 +83,7 @@ static bool read_run(struct arena *arena, const struct event *event, struct past
            run->attempt >= 0 && run->size >= 0 && run->cpus >= 0 && run->gpus >= 0;
 }
 
-/* Those that are there twice count once: a table of what was met, by hash. */
+/* A hash table of the runs seen so far, so that duplicates count once. */
 struct met {
     size_t *slots;   /* index of a run plus 1; 0: free */
     size_t capacity; /* a power of two, more than there are runs */
@@ -148,7 +148,7 @@ int history_runs_open(const struct spool *spool, bool make, struct error *error)
     return directory;
 }
 
-/* 1: there is none. */
+/* Read the file.  1 when there is none; -1 and a sentence on failure. */
 static int read_file(const struct spool *spool, struct buffer *bytes, struct error *error)
 {
     int directory = history_runs_open(spool, false, error);
@@ -174,7 +174,7 @@ int history_read(const struct spool *spool, struct arena *arena, struct history 
     return result < 0 ? -1 : 0;
 }
 
-/* Of the lines the newest, as many as HISTORY_KEPT bytes hold. */
+/* The newest lines, as many as fit into HISTORY_KEPT bytes. */
 static struct text newest_lines(struct text lines)
 {
     if (lines.length <= HISTORY_KEPT)
@@ -201,7 +201,7 @@ static int shorten_file(int directory, struct error *error)
     return result;
 }
 
-/* A file that cannot be one of ours makes room for one that is. */
+/* Shorten the file if `more` bytes do not fit.  A damaged file is moved aside for a new one. */
 static int shorten_if_full(int directory, size_t more, struct error *error)
 {
     struct stat status;
@@ -234,7 +234,7 @@ static int64_t scale_amount(double amount, double scale)
     return (int64_t)fmin(most, round(amount * scale));
 }
 
-/* What it had in all at that size. */
+/* Set all CPUs and GPUs that the job had at that size. */
 static void set_amounts(struct past_run *run, const struct job_record *record)
 {
     double scale =
@@ -251,8 +251,8 @@ static bool is_edge(const struct progress *progress, int at, int step)
            progress->sizes[next].attempt != progress->sizes[at].attempt;
 }
 
-/* What the history keeps of a job's time at one size.  Times of starting and ending are only known of the first
- * and the last size that it had. */
+/* Fill the run of a job at one size.  The costs of starting and ending are known only for its
+ * first and last size. */
 static void fill_run(struct past_run *run, const struct job_record *record,
                      const struct progress *progress, int at, bool finished)
 {

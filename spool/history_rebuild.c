@@ -1,7 +1,7 @@
-/* spool/history_rebuild.c - the history made again from the jobs of done/
+/* spool/history_rebuild.c - rebuilds the history from the jobs of done/
  *
- * From each job its job.yaml, its progress file and its log; a job that was not measured (it is from
- * before dlspool did) has the times of its log.  Jobs that cannot be read are passed over.
+ * Reads job.yaml, the progress file and the log of each job; a job without measurements (older than
+ * these) gets the times of its log.  Unreadable jobs are skipped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "spool/history_runs.h"
 #include "spool/jobs.h"
 
-/* A job's lines, which are put in order by when it ended. */
+/* The lines of a job, and the time of its end, by which they are sorted. */
 struct old_job {
     int64_t ended;
     char *lines;
@@ -28,7 +28,7 @@ struct rebuilding {
     size_t bytes; /* of all lines */
 };
 
-/* When an event says that it was, or when its line was written. */
+/* The time that an event states, or that of its line. */
 static int64_t event_at(struct arena *arena, const struct event *event)
 {
     int64_t at;
@@ -36,7 +36,8 @@ static int64_t event_at(struct arena *arena, const struct event *event)
     return written.data && !clock_parse(written, &at) ? at : event->time;
 }
 
-/* From the log: when the job ended; and how long its last attempt ran, where that was not measured. */
+/* Read from the log when the job ended, and how long its last attempt ran if that was not
+ * measured. */
 static int read_log(struct arena *arena, int job, const struct job_record *record, bool measured,
                     struct progress *progress, int64_t *ended)
 {
@@ -107,7 +108,7 @@ static int by_end(const void *a, const void *b)
     return strcmp(first->lines, second->lines);
 }
 
-/* What the track stage has added since we began to look. */
+/* Add the lines that the track stage has appended since the rebuild began. */
 static int add_newer(struct rebuilding *rebuilding, int64_t since, struct buffer *lines,
                      struct error *error)
 {
@@ -115,7 +116,7 @@ static int add_newer(struct rebuilding *rebuilding, int64_t since, struct buffer
     struct history history;
     int result = history_read(rebuilding->spool, arena, &history, error);
     if (result && file_is_damaged(errno))
-        result = 0; /* that is what it is made again for */
+        result = 0; /* a damaged history is the reason to rebuild it */
     for (size_t i = 0; i < history.count; i++)
         if (history.runs[i].ended >= since)
             history_runs_format(&history.runs[i], lines);

@@ -61,7 +61,7 @@ void id_make(struct text name, const char *token, char id[static ID_SIZE])
     }
     while (length && id[length - 1] == '-')
         length--;
-    /* A label that starts with a digit is fine for hosts, but not for every scheduler's names. */
+    /* Host names may start with a digit, but not the names of every scheduler. */
     if (length == 0 || (id[0] >= '0' && id[0] <= '9')) {
         size_t keep = length < ID_NAME_LENGTH - 1 ? length : ID_NAME_LENGTH - 1;
         memmove(id + 1, id, keep);

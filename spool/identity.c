@@ -1,5 +1,5 @@
-/* spool/identity.c - what tells this spool from every other, also from one at the same path, and
- * from a copy */
+/* spool/identity.c - the identity of a spool, which differs for another one at the same path, and for
+ * a copy */
 #include "spool/identity.h"
 
 #include <fcntl.h>

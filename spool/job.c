@@ -1,4 +1,4 @@
-/* spool/job.c - a job's directory, and moving it from one directory of the spool to another */
+/* spool/job.c - makes and moves job directories */
 #include "spool/job.h"
 
 #include <dirent.h>
@@ -17,8 +17,7 @@
 enum { PUBLIC_DIRECTORY = 0755, OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 enum { NEW_NAME_SIZE = ID_SIZE + 24 }; /* an id and an epoch */
 
-/* The directory a place is in: the state's own, or a day of done/, which is opened and must be
- * closed when it is not the state's. */
+/* Open the directory of a place: that of the state, or a day of done/. close_parent() closes it. */
 static int open_parent(const struct spool *spool, const struct job_place *place)
 {
     int state = spool->states[place->state];
@@ -67,7 +66,7 @@ int job_create(struct spool *spool, const char *id, struct error *error)
     char buffer[NEW_NAME_SIZE];
     const char *name = name_new(spool, id, buffer);
     int made = sys.mkdirat(spool->new_jobs, name, PUBLIC_DIRECTORY);
-    /* What an attempt that failed could not remove again; or this call's own, by a lost reply. */
+    /* A failed attempt left it; or NFS lost the reply to this call and repeated it. */
     if (made && errno == EEXIST && !job_remove(spool->new_jobs, name, error))
         made = sys.mkdirat(spool->new_jobs, name, PUBLIC_DIRECTORY);
     if (made)
@@ -107,7 +106,7 @@ int job_sync_place(struct spool *spool, const struct job_place *place, struct er
     return result;
 }
 
-/* Where a job that goes to `to` now will be, with the day of done/ made and opened. */
+/* Where a job that moves to `to` now will be; the day of done/ is made and opened. */
 static int open_destination(struct spool *spool, enum state to, int64_t now,
                             struct job_place *place)
 {
@@ -151,7 +150,7 @@ done:
 
 void job_notify(const struct spool *spool, const struct job_place *place, int job)
 {
-    /* Only a hint: the timed scan finds what a lost notification would have told. */
+    /* Only a hint: the timed scan finds the job if a notification is lost. */
     if (!place->date[0])
         sys.utimensat(job, NULL, NULL, 0);
     if (place->state == STATE_HELD)

@@ -1,4 +1,4 @@
-/* spool/job_state.c - where a job is, in one word */
+/* spool/job_state.c - the state of a job */
 #include "spool/job_state.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ const char *job_state_name(enum job_state state)
     return names[state];
 }
 
-/* ---- what the log tells ---- */
+/* ---- facts from the log ---- */
 
 static void take_word(const struct event *event, const char *key, char *buffer, size_t size)
 {
@@ -76,7 +76,7 @@ static int64_t time_of(const struct event *event)
     return time;
 }
 
-/* Of the last attempt: what came before its intent does not count. */
+/* Add an event to the situation of the last attempt: its `intent` forgets all earlier events. */
 static void fold_event(const struct event *event, struct job_situation *situation, bool *stopping)
 {
     if (text_is(event->name, "intent")) {
@@ -118,7 +118,7 @@ static void fold_log(int job, struct job_situation *situation, bool *stopping)
     buffer_free(&log);
 }
 
-/* ---- what the directory and the requests tell ---- */
+/* ---- facts from the directory and the requests ---- */
 
 static bool is_there(int job, const char *name)
 {
@@ -126,7 +126,8 @@ static bool is_there(int job, const char *name)
     return sys.fstatat(job, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* A job in failed/ that only waits for the executor: asked of many jobs, so the record is not parsed. */
+/* Does a job in failed/ only wait for the executor?  Asked for many jobs, so the record is not
+ * parsed. */
 static bool only_waits(int job)
 {
     struct buffer record = {0};

@@ -109,7 +109,7 @@ int jobs_list_days(const struct spool *spool, day_name **days, size_t *count)
     return 0;
 }
 
-/* 1, 0 or -1, as jobs_find_done(). */
+/* Is the job in that day of done/? 1, 0 or -1, as in jobs_find_done(). */
 static int is_done_on(const struct spool *spool, const char *day, struct job_place *place)
 {
     char path[PLACE_TEXT_SIZE];
@@ -131,7 +131,7 @@ int jobs_find_done(const struct spool *spool, struct text id, struct job_place *
     int result = is_done_on(spool, clock_date(clock_now(), today), place);
     if (result || jobs_list_days(spool, &days, &count))
         return result ? result : -1;
-    /* It cannot have ended before it came; but clocks of hosts differ. */
+    /* A job ends after its acceptance, but the clocks of hosts differ. */
     clock_date(id_time(id) - CLOCK_DAY, first);
     for (size_t i = 0; i < count && !result && strcmp(days[i], first) >= 0; i++)
         result = is_done_on(spool, days[i], place);
@@ -157,8 +157,8 @@ static int match_prefix(void *context, const struct job_place *place)
     return 0;
 }
 
-/* A whole id needs no walk, and a job that moves on between two looks is met by the next.  What is
- * found is looked for once more: on NFS it may have been moved on by another host. */
+/* A whole id needs no walk, and a job that moves between two looks is found by the next.  A
+ * found job is looked up once more: on NFS another host may have moved it on. */
 bool jobs_find_whole(const struct spool *spool, struct text id, struct job_place *place)
 {
     struct stat status;

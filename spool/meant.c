@@ -1,4 +1,4 @@
-/* spool/meant.c - which job is meant by a word */
+/* spool/meant.c - finds the job that a word means */
 #include "spool/meant.h"
 
 #include <errno.h>
@@ -25,9 +25,9 @@ struct candidate {
 struct search {
     const struct meaning *meaning;
     struct text word;
-    char label[ID_SIZE]; /* the word as the beginning of an id has it; "" when it is no name */
-    struct places named, begun;   /* whose name is `label`; whose id begins with the word */
-    struct candidate *candidates; /* those that are in question, newest first */
+    char label[ID_SIZE];        /* the word in the form of an id; "" when it cannot be a name */
+    struct places named, begun; /* jobs with the name `label`; with ids that begin with the word */
+    struct candidate *candidates; /* newest first */
     size_t count;
     struct arena *arena;
 };
@@ -64,8 +64,8 @@ static int compare_newest(const void *a, const void *b)
     return order ? order : strcmp(first->id, second->id);
 }
 
-/* Newest first, and a job that was seen in two places, because it moved, once: where it was seen
- * last. */
+/* Sort newest first, and keep a job that was seen in two places, because it moved, once: at the
+ * later place. */
 static void sort_places(struct places *places)
 {
     size_t kept = 0;
@@ -84,19 +84,20 @@ static bool is_whole_id(const struct meaning *meaning, struct job_place *place)
     return id_valid(meaning->word) &&
            (jobs_find_whole(spool, meaning->word, place) ||
             jobs_find_done(spool, meaning->word, place) == 1 ||
-            jobs_find_whole(spool, meaning->word, place)); /* it moved on meanwhile */
+            jobs_find_whole(spool, meaning->word, place)); /* it may have moved meanwhile */
 }
 
-/* ---- whose they are, and what can be done to them ---- */
+/* ---- owners of candidates, and requests that apply ---- */
 
-/* Names that are too long for an id, or differ in what an id does not have, are not the same. */
+/* Does the record have the whole name?  Names that are too long for an id, or differ in
+ * characters that an id lacks, have the same id. */
 static bool has_name(const struct search *search, const struct job_record *record)
 {
     return !record || !record->name.length || text_equal(record->name, search->word) ||
            text_is(search->word, search->label);
 }
 
-/* Whether it is a candidate: one that may not be read is, one that is gone is not. */
+/* Make a job a candidate, unless it is gone.  An unreadable one is a candidate, too. */
 static bool look_at(struct search *search, const struct job_place *place, bool by_name)
 {
     const struct meaning *meaning = search->meaning;
@@ -118,8 +119,7 @@ static bool look_at(struct search *search, const struct job_place *place, bool b
     return true;
 }
 
-/* Read what the candidates are; of a name that is only looked at, until the asker's newest was met.
- */
+/* Read the candidates.  By name and without a request, stop at the asker's newest job. */
 static void look_at_all(struct search *search, const struct places *places, bool by_name)
 {
     size_t most = by_name ? MOST_READ : MEANT_LISTED;
@@ -146,7 +146,7 @@ static bool does_apply(const struct candidate *candidate)
     return candidate->applies;
 }
 
-/* Leave of the candidates only those that are `wanted`, if there is one. */
+/* Keep only the candidates that are `wanted`, if there are any. */
 static void prefer_wanted(struct search *search, bool (*wanted)(const struct candidate *candidate))
 {
     size_t any = 0, kept = 0;
@@ -167,7 +167,7 @@ static int decide_meaning(struct search *search, bool by_name, struct meant *mea
     if (by_name && search->meaning->applies) {
         prefer_wanted(search, does_apply);
         if (!search->candidates[0].applies)
-            search->count = 1; /* to none: what is said of the newest is true of all */
+            search->count = 1; /* to none: the refusal of the newest holds for all */
     }
     meant->total = by_name ? search->count : search->begun.count;
     for (size_t i = 0; i < search->count && i < MEANT_LISTED; i++)
@@ -220,7 +220,7 @@ int meant_job(const struct meaning *meaning, struct meant *meant, struct error *
     snprintf(search.label, sizeof(search.label), "%.*s", (int)name_length(id), id);
     search.arena = arena_new();
     int result = 1;
-    /* What was seen may have moved on before it was read. */
+    /* A job may have moved before it was read: look again. */
     for (int i = 0; i < MOST_LOOKS && result == 1 && meant->count == 0; i++) {
         search.named.count = search.begun.count = search.count = 0;
         result = search_all(&search, meant, error);

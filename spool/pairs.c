@@ -45,7 +45,8 @@ void pairs_add(struct buffer *line, const struct pair_field *fields, size_t coun
         add_pair(line, &fields[i], (const char *)base + fields[i].offset);
 }
 
-/* Decimal digits, with a sign, a point or an exponent; not what else strtod() takes. */
+/* Read decimal digits with a sign, a point or an exponent; other forms that strtod() takes are
+ * refused. */
 static int read_double(struct text written, double *number)
 {
     char digits[NUMBER_TEXT_SIZE];

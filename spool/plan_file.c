@@ -1,4 +1,4 @@
-/* spool/plan_file.c - DIR/plan: what was planned last, for people and commands */
+/* spool/plan_file.c - DIR/plan: the last plan, for people and commands */
 #include "spool/plan_file.h"
 
 #include <errno.h>

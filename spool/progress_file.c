@@ -1,4 +1,4 @@
-/* spool/progress_file.c - <id>/progress: how far a running job is
+/* spool/progress_file.c - <id>/progress: the progress of a running job
  *
  * A line `progress`, and a line `size` for each size that an attempt ran at, as in <id>/log.
  */
@@ -96,7 +96,7 @@ void progress_file_format(const struct progress *progress, struct buffer *out)
     }
 }
 
-/* Amounts that sums are made of; -1 is one that is not known. */
+/* Are the amounts usable in sums?  -1 means not known. */
 static bool is_sane(const struct progress_at_size *at)
 {
     const int64_t most = INT64_C(1) << 52;

@@ -1,9 +1,9 @@
 /* spool/record.c - <id>/job.yaml: the facts of a job
  *
  * One table says which field of the struct stands under which name and how it is written; reading
- * and writing both follow it (spool/record_fields.h).  The file's first line is a sum over the
- * others: what it says of attempts and owners decides what runs, and as whom, and a changed digit
- * is still a digit.
+ * and writing both follow it (spool/record_fields.h).  The file's first line is a checksum of
+ * the others: attempts and owners decide what runs, and as whom, and no parser notices a changed
+ * digit.
  */
 #include "spool/record.h"
 
@@ -122,7 +122,7 @@ static const struct record_field awaited_fields[] = {
 };
 #undef FIELD
 
-/* Fields of the record that stand together in a map of their own, when there are any. */
+/* Fields of the record that are written in a map of their own, unless all are empty. */
 static const struct record_group {
     const char *name;
     const struct record_field *fields;
@@ -170,7 +170,7 @@ int record_format(const struct job_record *record, struct buffer *out, struct er
     return result;
 }
 
-/* The first line of a job.yaml whose other lines are `rest`. */
+/* The checksum line of a job.yaml with the other lines `rest`. */
 enum { SUM_DIGITS = 16, SUM_LENGTH = sizeof("sum: \"\"\n") - 1 + SUM_DIGITS };
 static void format_sum(struct text rest, char line[static SUM_LENGTH + 1])
 {
@@ -179,7 +179,7 @@ static void format_sum(struct text rest, char line[static SUM_LENGTH + 1])
     snprintf(line, SUM_LENGTH + 1, "sum: \"%.*s\"\n", SUM_DIGITS, digest);
 }
 
-/* A file without a sum, of an older dlspool or edited by hand, is taken for what it says. */
+/* Check the checksum.  A file without one, of an older dlspool or edited by hand, is accepted. */
 static int check_sum(struct text bytes, struct error *error)
 {
     char line[SUM_LENGTH + 1];
@@ -266,7 +266,7 @@ static bool is_size(const struct sizes *sizes, int64_t size)
     return size == 0 || (size >= sizes->least && size <= sizes->most);
 }
 
-/* What is planned with, and rendered at, is a size that the job can have. */
+/* Check that the planned and rendered sizes are among the sizes of the job. */
 static int check_sizes(const struct job_record *record, struct error *error)
 {
     const struct sizes *sizes = &record->sizes;
@@ -306,7 +306,7 @@ int record_parse(struct arena *arena, struct text source, struct job_record *rec
         return -1;
     if (!id_valid(record->id))
         return error_set(error, "job.yaml is damaged: its id is not one");
-    /* The token under which it is submitted is made of this. */
+    /* The token of the submission is made of both. */
     if (record->manifest_sha256.length && record->attempt < 1)
         return error_set(error,
                          "job.yaml is damaged: attempt is %s, expected 1 or more, since "

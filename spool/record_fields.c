@@ -9,7 +9,7 @@
 
 /* Writing */
 
-/* A field of a record as job.yaml has it; NULL when it is left out. */
+/* The value of a field for job.yaml; NULL when it is left out. */
 static struct value *field_value(struct arena *arena, const struct record_field *field,
                                  const void *base)
 {
@@ -72,7 +72,7 @@ static int read_size_kind(struct text word, enum size_kind *kind)
     return -1;
 }
 
-/* Which numbers a field may hold; `least` above `most` for one that holds none. */
+/* The range of numbers of a field; `least` above `most` when it is not a number. */
 struct number_range {
     double least, most;
     bool fractions;

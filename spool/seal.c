@@ -1,4 +1,4 @@
-/* spool/seal.c - what a root process has seen of a job, signed */
+/* spool/seal.c - signs facts of a job that a root process has checked */
 #include "spool/seal.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ bool seal_is_needed(struct text user)
     return !entry || entry->pw_uid != 0;
 }
 
-/* Who owns the spool's directory can put another file here, but none that is root's alone. */
+/* Is the key root's own?  The owner of the spool's directory can replace the file, but not by
+ * one that is root's alone. */
 static int check_key(const struct stat *status, struct error *error)
 {
     if (!S_ISREG(status->st_mode) || status->st_uid != 0 || status->st_nlink != 1 ||
@@ -90,7 +91,7 @@ int seal_make_key(struct spool *spool, struct error *error)
     return result ? result : spool_sync_directory(spool, spool->root, spool->path, error);
 }
 
-/* Each text after its length, so that no two records give the same bytes. */
+/* Append a text after its length, so that no two records give the same bytes. */
 static void add_text(struct buffer *out, struct text text)
 {
     buffer_printf(out, "%zu ", text.length);

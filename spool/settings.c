@@ -14,7 +14,7 @@
 #include "base/yaml.h"
 
 enum { SETTINGS_LIMIT = 256 * 1024 }; /* bytes */
-enum { PRIORITY_MOST = 100 };         /* of a job file */
+enum { PRIORITY_MOST = 100 };         /* the largest priority of a job file */
 
 static int read_users(const struct section *section, const struct value *list)
 {
@@ -39,7 +39,7 @@ static int read_users(const struct section *section, const struct value *list)
     return 0;
 }
 
-/* The range of `priority` of users, or of administrators. */
+/* Read the range of `priority` for users, or for administrators. */
 static int read_range(const struct section *section, const struct value *list, const char *field,
                       struct priority_range *range)
 {

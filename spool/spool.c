@@ -37,15 +37,15 @@ static int make_directory(int root, const char *name, mode_t mode, struct error 
     int directory = sys.openat(root, name, OPEN_DIRECTORY, 0);
     if (directory < 0)
         return error_errno(error, "the directory %s could not be opened", name);
-    int result = sys.fchmod(directory, mode); /* mkdir's mode is cut by the umask */
+    int result = sys.fchmod(directory, mode); /* the umask cuts mkdir's mode */
     if (result)
         error_errno(error, "the mode of %s could not be set to %o", name, (unsigned int)mode);
     sys.close(directory);
     return result;
 }
 
-/* What we make must be ours.  On NFS it is not when the server takes root for nobody, or knows us
- * under another number. */
+/* Check that new files are ours.  They are not on an NFS server that maps root to nobody, or
+ * maps our number to another. */
 static int check_ownership(int root, struct error *error)
 {
     const char probe[] = ".probe";
@@ -105,7 +105,7 @@ static int open_part(struct spool *spool, const char *name, int *part, struct er
     if (*part >= 0)
         return 0;
     if (errno == EACCES && name[0] == '.') {
-        *part = -1; /* a user's own commands do not need the private directories */
+        *part = -1; /* the commands of users do not need the private directories */
         return 0;
     }
     return error_errno(error,

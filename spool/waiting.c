@@ -1,4 +1,4 @@
-/* spool/waiting.c - DIR/waiting: what the jobs of rendered/ wait for */
+/* spool/waiting.c - DIR/waiting: why the jobs of rendered/ wait */
 #include "spool/waiting.h"
 
 #include <stdio.h>

@@ -40,7 +40,7 @@ int why_write_private(int job, const struct why *why, gid_t group, struct error 
     return result;
 }
 
-/* Where the last paragraph begins, or the end. */
+/* The start of the last paragraph, or the end. */
 static size_t find_next(struct text why)
 {
     static const char mark[] = "\nNext: ";
@@ -75,7 +75,7 @@ int why_remove(int job, struct error *error)
 {
     if (!sys.unlinkat(job, "why", 0) || errno == ENOENT)
         return 0;
-    /* A directory has its name. */
+    /* A directory has the name. */
     if ((errno == EISDIR || errno == EPERM) && !spool_file_damaged(job, "why"))
         return 0;
     return error_errno(error, "why could not be removed");

@@ -2,8 +2,8 @@
 #ifndef BASE_DIRECTORY_H
 #define BASE_DIRECTORY_H
 
-/* Have what is known of a directory's names asked again.  An NFS client believes for up to a minute
- * that a name is not there, or is what it was; only opening the directory makes it ask. */
+/* Drop the cached entries of a directory.  An NFS client may believe for up to a minute that a
+ * name is missing, or unchanged; only opening the directory makes it ask the server. */
 void directory_refresh(int directory);
 
 /* Walk a directory afresh: `directory` is opened again (openat of "."), so that nothing stale is

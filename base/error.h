@@ -5,8 +5,8 @@
  * -1, or NULL where it returns a pointer.  The caller owns the struct; nothing is allocated.
  * Passing NULL means that the caller does not want the sentence.
  *
- * Text that strangers wrote (file names, values, a server's answer) goes into a sentence only
- * through error_quote(), which makes control bytes and bad UTF-8 visible and bounds the length.
+ * Untrusted text (file names, values, a server's answer) goes into a sentence only through
+ * error_quote(), which makes control bytes and bad UTF-8 visible and bounds the length.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H

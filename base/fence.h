@@ -1,8 +1,8 @@
 /* base/fence.h - may this process still change anything outside?
  *
- * A process that was stopped, or starved, for longer than others wait for it has been replaced when it goes on,
- * and does not know it.  What it was about to send would be done a second time.  So it asks just before it
- * sends: once more if its last answer is old, which it is after each such stop.
+ * A process that is stopped or starved for longer than the lease lasts is replaced without knowing
+ * it.  When it continues, it would send a request that its successor has already sent.  So it asks
+ * just before it sends, and again if the answer is old, as it is after each such stop.
  */
 #ifndef BASE_FENCE_H
 #define BASE_FENCE_H

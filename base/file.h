@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/text.h"
 
-/* They retry EINTR and short counts.  -1 and a sentence on failure; `name` is what the sentence calls the file. */
+/* These retry EINTR and short counts.  -1 and a sentence on failure, in which the file is called
+ * `name`. */
 int file_write_all(int file, struct text bytes, const char *name, struct error *error);
 int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
                   struct error *error); /* more than `limit` bytes is an error */
@@ -13,21 +14,22 @@ int file_read_at(int directory, const char *name, size_t limit, struct buffer *o
                  struct error *error); /* O_NOFOLLOW, regular files only; not ESTALE,
                                                  * which says that another has its name by now */
 
-/* Open for reading what somebody has named: a regular file, at once.  Anything else may make who opens it wait, so it
- * is refused, but for what is open already and is named so: `-` (standard input), /dev/stdin, and /dev/fd/N, which is
- * what a shell makes of <(command); these are read to their end, and the descriptor is a
- * copy.  Not by the table: the name is that of anybody's file.  -1 and a sentence. */
+/* Open a file that a user named.  Only regular files are opened, without waiting: opening
+ * others, such as FIFOs, may block.  Also accepted are descriptors that are open already: `-`
+ * (standard input), /dev/stdin, and /dev/fd/N, which shells make of <(command); these are read
+ * to their end, through a copy of the descriptor.  Not through `sys`, since it may be anybody's
+ * file.  -1 and a sentence. */
 int file_open_named(const char *path, struct error *error);
-/* The descriptor that the path names, as above; -1: a path like any other. */
+/* The descriptor that such a path names; -1 for an ordinary path. */
 int file_named_descriptor(const char *path);
 
-/* renameat, of what was there and only we move.  When it fails, it is looked whether it happened:
- * NFS may send a request again whose answer was lost, and answers the second that there is nothing
- * of the old name.  Success is then success. */
+/* renameat() of an entry that existed and that only we move.  After a failure it checks whether
+ * the rename happened, and returns success if so: NFS may repeat a request whose answer was
+ * lost, and the second one fails since the old name is gone. */
 int file_rename(int from, const char *old_name, int to, const char *new_name);
 
-/* Does errno, as file_read_at() left it, say that what should be there is not: missing, of another
- * kind or too large (EBADMSG)?  Otherwise it could not be read just now, and may be later. */
+/* Does errno, after file_read_at(), mean that the file is damaged: missing, of another kind or
+ * too large (EBADMSG)?  Otherwise reading failed for now, and may succeed later. */
 bool file_is_damaged(int number);
 
 #endif

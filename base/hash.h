@@ -1,4 +1,4 @@
-/* base/hash.h - FNV-1a, and a keyed hash for tables of what users choose */
+/* base/hash.h - FNV-1a, and a keyed hash for tables whose keys users choose */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -12,7 +12,7 @@
 uint64_t hash_byte(uint64_t hash, unsigned byte);
 uint64_t hash_text(uint64_t hash, struct text text);
 
-/* A hash with a secret of this process, so that nobody can choose texts that fall together. */
+/* A hash keyed with a secret of this process, so that nobody can construct collisions. */
 uint64_t hash_secret(struct text text);
 
 #endif

@@ -14,19 +14,19 @@
 struct value *json_read(struct arena *arena, struct text source, const char *name,
                         const struct yaml_limits *limits, struct error *error);
 
-/* Some JSON files hold comments, which JSON has not: `//` outside strings, up to the line's end.  The
- * text with blanks in their place, so that lines and columns stay; `*first` is where the first one
- * starts in `source`, or NULL.  Without one, it is `source` itself. */
+/* Replace comments, which JSON does not have, by blanks, so that lines and columns stay: `//`
+ * outside strings, up to the end of the line.  *first is the start of the first one in `source`,
+ * or NULL; without any, the result is `source` itself. */
 struct text json_blank_comments(struct arena *arena, struct text source, const char **first);
 
-/* What follows white space and comments at the start. */
+/* The text after white space and comments at the start. */
 struct text json_after_comments(struct text source);
 
 /* Append the tree as JSON without spaces; with `sorted`, keys in the order of code points.
  * -1 and a sentence when the tree holds a function or a number that is not finite. */
 int json_write(struct buffer *out, const struct value *value, bool sorted, struct error *error);
 
-/* The tree as such JSON, in the arena; the empty text when it holds what JSON cannot. */
+/* The tree as such JSON, in the arena; empty when json_write() would fail. */
 struct text json_text(struct arena *arena, const struct value *value);
 
 #endif

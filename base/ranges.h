@@ -11,8 +11,9 @@
 
 enum { RANGES_LARGEST = 1000000000 }; /* a number in a list */
 
-/* Read a list: ascending, each number once, however the list has them; *numbers lies in the arena.
- * -1 and a sentence ("found ..., expected ...") when it is none, or has more than `most`. */
+/* Parse a list.  *numbers, in the arena, are ascending and unique, whatever the order in the
+ * list.  -1 and a sentence ("found ..., expected ...") when it is wrong, or has more than
+ * `most`. */
 int ranges_parse(struct arena *arena, struct text list, size_t most, int **numbers, size_t *count,
                  struct error *error);
 

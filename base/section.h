@@ -30,7 +30,7 @@ enum section_kind {
     SECTION_TEXT,     /* struct text: plain, and `valid` where it has one; default "" */
     SECTION_PATH,     /* struct text: absolute in its normal form, or ""; default "" */
     SECTION_INNER, /* a section of its own; its settings are rows NAME.SETTING of the same table */
-    SECTION_TREE,  /* a section that somebody else reads */
+    SECTION_TREE,  /* a section that its own reader reads */
 };
 
 struct section_field {
@@ -39,7 +39,7 @@ struct section_field {
     size_t offset;     /* in the target */
     int64_t otherwise; /* the default of numbers */
     int64_t least, most;
-    const char *what; /* is expected; NULL: as the kind says */
+    const char *what; /* the expected value, for sentences; NULL: by the kind */
     bool (*valid)(struct text text);
     int (*read)(const struct section *section, const struct value *value); /* never VALUE_NULL */
 };
@@ -64,7 +64,7 @@ int section_bytes(const struct section *section, const struct value *value, cons
 int section_path(const struct section *section, const struct value *value, const char *field,
                  struct text *target);
 
-/* Whether it is text without control characters, such as may end up in headers and file names. */
+/* Is it text without control characters, which is safe in headers and file names? */
 bool section_is_plain(const struct value *value);
 
 #endif

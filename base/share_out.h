@@ -1,8 +1,8 @@
-/* base/share_out.h - pieces of work, done by several processes at once
+/* base/share_out.h - divides pieces of work among several processes
  *
- * For work that only computes: each piece is done in a forked process, which sees all that was
- * there before, and whose answer is bytes.  What it changes otherwise ends with it.  A process that
- * ends over a piece takes nothing else with it: the pieces after it are done by another.
+ * For pure computation: each piece runs in a forked process, which sees the caller's memory, and
+ * returns bytes.  Its other changes are lost when it ends.  When a process dies at a piece, only
+ * that piece is lost: another process does those after it.
  */
 #ifndef BASE_SHARE_OUT_H
 #define BASE_SHARE_OUT_H
@@ -14,16 +14,16 @@ typedef void piece_work(void *context, size_t piece, struct buffer *answer);
 
 struct piece_result {
     struct buffer answer; /* the caller frees it */
-    bool ended;           /* the process ended over it, and there is no answer */
-    int status;           /* then: with what, as waitpid() tells */
+    bool ended;           /* the process died at it: there is no answer */
+    int status;           /* then its status, as of waitpid() */
 };
 
-/* As many as this process may use at once, 1 at least. */
+/* How many processors this process may use; at least 1. */
 unsigned share_out_processors(void);
 
-/* Do `count` pieces, with up to `processes` at once; the first ones are begun first.  results has
- * room for each.  With none, or where none can be forked, all is done in the caller's own process,
- * and an end is the caller's. */
+/* Do `count` pieces in up to `processes` processes at once, in order of their start.  `results`
+ * has space for all.  With `processes` 0, or when fork fails, the work is done in the calling
+ * process, which then dies with a piece. */
 void share_out(size_t count, unsigned processes, piece_work *work, void *context,
                struct piece_result *results);
 

@@ -1,8 +1,8 @@
-/* base/signals.h - the signals that the processes of the daemon take
+/* base/signals.h - signal handling of the daemon's processes
  *
- * What a process takes is read from a descriptor, never in a handler.  What means nothing to it is ignored, so
- * that it does not end it: above all SIGPIPE, of a reader of messages that has ended.  Programs that it
- * executes begin with the defaults.
+ * Signals that a process handles are read from a descriptor, never in a handler.  Others are
+ * ignored if they would end it: above all SIGPIPE, when the reader of its messages has ended.
+ * Programs that it executes start with the default actions.
  */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
@@ -16,11 +16,11 @@
  * `before`, when it is not NULL, gets the mask as it was.  -1 and a sentence on failure. */
 int signals_take(const int *signals, size_t count, sigset_t *before, struct error *error);
 
-/* Ignore the signals that end a process without a reason in it: PIPE, USR1, USR2, ALRM, VTALRM, PROF and IO;
- * HUP, too, when it is not taken. */
+/* Ignore signals that would end the process for no good reason: PIPE, USR1, USR2, ALRM, VTALRM,
+ * PROF and IO; HUP, too, unless it is taken. */
 void signals_ignore(void);
 
-/* Before a program is executed: nothing is blocked, and each signal does what it does by default. */
+/* Reset before executing a program: no signal is blocked, and each has its default action. */
 void signals_reset(void);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Code that reads or changes anything below the spool's directory calls through `sys`, so that a
  * test can make any one of them fail, or stop the process before it, and so that the set of calls
- * is known.  The entries have the meaning, the errno values and the -1 of their named in
- * section 2 of the manual; all take descriptors, never a path from the root.
+ * is known.  The entries have the meaning, the errno values and the -1 of the calls of
+ * that name in section 2 of the manual; all take descriptors, never a path from the root.
  */
 #ifndef BASE_SYSTEM_H
 #define BASE_SYSTEM_H

@@ -59,10 +59,10 @@ void *memory_allocate(size_t bytes);
 void *memory_resize(void *old, size_t bytes);
 char *memory_copy_string(const char *string);
 
-/* Make space for one element more: `items` is an array of memory_resize()'s that has `count` elements
- * of `size` bytes and space for *capacity, 0 where it is NULL.  The space is doubled when it is full:
- * items = memory_grow(items, count, &capacity, sizeof(*items)). */
+/* Make space for one more element: `items`, from memory_resize(), has `count` elements of `size`
+ * bytes and space for *capacity (0 when it is NULL).  Full space is doubled: items =
+ * memory_grow(items, count, &capacity, sizeof(*items)). */
 void *memory_grow(void *items, size_t count, size_t *capacity, size_t size);
-size_t memory_more(size_t capacity); /* what such a space is enlarged to */
+size_t memory_more(size_t capacity); /* the next capacity of such an array */
 
 #endif

@@ -1,4 +1,4 @@
-/* base/value_path.h - where a value is in its document, and what it is: for sentences such as
+/* base/value_path.h - the path to a value in its document, for sentences such as
  *
  *   train.yaml:7:11: tasks.worker.memory: found "lots", expected a size such as 512Mi or 16Gi
  */
@@ -17,7 +17,7 @@ struct value_path {
 /* Append `tasks[0].mounts`; nothing for NULL. */
 void value_path_add(struct buffer *out, const struct value_path *path);
 
-/* Append what stands there: `"lots"`, `3`, `true`, `nothing`, `a list`, `a map`. */
+/* Append the value as found: `"lots"`, `3`, `true`, `nothing`, `a list`, `a map`. */
 void value_path_add_found(struct buffer *out, const struct value *value);
 
 #endif

@@ -1,9 +1,10 @@
-/* base/visible.h - what strangers' programs printed, fit for a terminal
+/* base/visible.h - makes untrusted output safe for a terminal
  *
- * A terminal obeys what is printed on it: bytes of a job could set its title, clear it, or have it type.  Here control
- * characters become visible: ^[ for escape, as cat -v has it, ^? for delete, \u009b for those of Unicode beyond ASCII,
- * \xff for a byte that is not UTF-8.  Left as they are: line ends, tabs, the carriage returns of progress bars, which
- * stay on their line, and all other UTF-8.
+ * A terminal obeys control characters: a job's output could set its title, clear it, or make it
+ * type.  Here control characters become visible: ^[ for escape, as cat -v has it, ^? for delete,
+ * \u009b for those of Unicode beyond ASCII, \xff for a byte that is not UTF-8.  Left as they are:
+ * line ends, tabs, the carriage returns of progress bars, which stay on their line, and all other
+ * UTF-8.
  */
 #ifndef BASE_VISIBLE_H
 #define BASE_VISIBLE_H
@@ -12,7 +13,7 @@
 
 enum { VISIBLE_BEGUN = 3 };
 
-/* Where a stream is: the bytes of a character that has begun and is not whole.  Zero-initialise it. */
+/* The state of a stream: the bytes of an incomplete character.  Zero-initialise it. */
 struct visible {
     char begun[VISIBLE_BEGUN];
     size_t count;
@@ -20,11 +21,11 @@ struct visible {
 
 /* Append the next bytes of a stream. */
 void visible_add(struct visible *visible, struct buffer *out, struct text bytes);
-/* The stream has ended: what had begun is no character. */
+/* The stream has ended: append the bytes of an incomplete character. */
 void visible_end(struct visible *visible, struct buffer *out);
 
-/* Append JSON, which means the same as before: characters that it lets stand as they are, and a terminal obeys,
- * become \u009b. */
+/* Append JSON with the same meaning: control characters that JSON allows unescaped, and a
+ * terminal obeys, become \u009b. */
 void visible_add_json(struct buffer *out, struct text json);
 
 #endif

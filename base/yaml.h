@@ -36,11 +36,11 @@ struct value *yaml_read_at(struct arena *arena, struct text source, const char *
                            struct yaml_origin origin, const struct yaml_limits *limits,
                            struct error *error);
 
-/* The same with what JSON's data model has not, for files that were written for readers that take it:
- * anchors and aliases (an alias shares its anchor's value, and counts against the limits as if it
- * were written out), merge keys, and the tags !!str, !!int, !!float, !!bool, !!null, !!seq, !!map
- * and !.  *beyond says where the first of them is, and in which words yaml_read() would refuse it;
- * its sentence is NULL when there is none. */
+/* The same, but accept features that JSON's data model lacks, for files written for other
+ * readers: anchors and aliases (an alias shares its anchor's value, and counts against the
+ * limits as if it were written out), merge keys, and the tags !!str, !!int, !!float, !!bool,
+ * !!null, !!seq, !!map and !. *beyond has the place of the first one, and the sentence with
+ * which yaml_read() would refuse it, which is NULL when there is none. */
 struct yaml_beyond {
     const char *sentence;
     uint32_t line, column;

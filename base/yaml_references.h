@@ -1,8 +1,8 @@
-/* base/yaml_references.h - what stands for something else in YAML: anchors, aliases, merge keys
+/* base/yaml_references.h - anchors, aliases and merge keys of YAML
  *
- * An alias shares the value that its anchor names: nothing is copied.  But whoever walks the tree
- * meets the value each time, so an anchor knows how many values and levels it stands for, and the
- * reader (base/yaml.c) counts them against its bounds at each alias.
+ * An alias shares the value that its anchor names: nothing is copied.  But a walk over the tree
+ * visits the value each time, so an anchor has the count of its values and levels, and the reader
+ * (base/yaml.c) counts them against its limits at each alias.
  */
 #ifndef BASE_YAML_REFERENCES_H
 #define BASE_YAML_REFERENCES_H
@@ -22,22 +22,22 @@ struct yaml_anchors {
     size_t count, capacity;
 };
 
-/* The later one of two with one name counts, from there on. */
+/* Set an anchor.  It replaces an earlier one of that name from there on. */
 void yaml_references_set_anchor(struct yaml_anchors *anchors, struct text name,
                                 struct yaml_anchor anchor);
 
-/* NULL when no value that is complete has that name. */
+/* The anchor of that name; NULL when there is none on a complete value. */
 const struct yaml_anchor *yaml_references_find_anchor(const struct yaml_anchors *anchors,
                                                       struct text name);
 
-/* Merge keys: add to `object` what it has not.  `source` is an object, or a list of them of which
- * the first that has a key gives it.  `merged` is an object that remembers which keys came so: a
- * key that is written out later takes their place.  False, with nothing done, when `source` is
- * anything else. */
+/* Merge keys: add to `object` the members that it lacks.  `source` is an object, or a list of
+ * objects, where the first one with a key counts.  `merged` remembers which keys were merged, as
+ * an explicit member replaces a merged one.  False, with nothing done, when `source` is anything
+ * else. */
 bool yaml_references_merge(struct arena *arena, struct value *object, struct value *merged,
                            const struct value *source);
 
-/* May `key` be written out though `object` has it already?  Once it may. */
+/* May an explicit `key` replace a merged one that `object` has?  True once. */
 bool yaml_references_take_merged(struct arena *arena, struct value *merged, struct text key);
 
 #endif

@@ -1,8 +1,8 @@
-/* base/yaml_words.h - what is wrong with text that is not well-formed YAML, in plain words
+/* base/yaml_words.h - explains errors of YAML syntax in plain words
  *
- * libyaml says what its scanner or parser did not find, at the place where it noticed.  The reader of
- * the sentence wants to know what they wrote, and where: a tab, a blank that is none, a missing colon
- * in the line before.  What is not known here is told in libyaml's words.
+ * libyaml reports what its scanner or parser expected, at the place where it failed.  Users want to
+ * know which of their words is wrong, and where: a tab, a no-break space, a missing colon in the
+ * line before.  Errors that are not known here are reported in libyaml's words.
  */
 #ifndef BASE_YAML_WORDS_H
 #define BASE_YAML_WORDS_H
@@ -21,7 +21,7 @@ struct yaml_trouble { /* as libyaml found it */
 
 enum { YAML_WORDS_SIZE = 256 };
 
-/* Write the words, and set *place to where what they tell of stands. */
+/* Write the words, and set *place to the error's place. */
 void yaml_words(const struct yaml_trouble *trouble, char words[static YAML_WORDS_SIZE],
                 struct yaml_place *place);
 

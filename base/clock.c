@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Of four digits for the year, in UTC. */
+/* The times whose year in UTC has four digits. */
 static const int64_t earliest_time = -62167219200000, latest_time = 253402300799999;
 
 static int64_t read_clock(clockid_t id)
@@ -49,7 +49,7 @@ static struct tm split_time(int64_t time, int *milliseconds)
     return tm;
 }
 
-/* strftime's %Y does not write 0987 with its nought. */
+/* strftime's %Y does not pad the year 987 to 0987. */
 static size_t write_year(const struct tm *tm, char buffer[static CLOCK_TEXT_SIZE])
 {
     return (size_t)snprintf(buffer, CLOCK_TEXT_SIZE, "%04d", tm->tm_year + 1900);
@@ -111,7 +111,7 @@ static int days_in_month(int year, int month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* The offset from UTC in minutes after a time; -1 when there is none that can be read. */
+/* Parse the offset from UTC after a time, in minutes; -1 when it is missing or wrong. */
 static int take_offset(struct text text, size_t *at, int *minutes)
 {
     int sign = take_byte(text, at, "Zz+-");

@@ -6,7 +6,7 @@
 
 static const int64_t longest_duration = 3653 * CLOCK_DAY;
 
-/* The unit at *at in milliseconds, past which *at is moved; 0 when there is none. */
+/* The unit at *at in milliseconds, and move *at past it; 0 when there is none. */
 static int64_t take_unit(struct text text, size_t *at)
 {
     static const struct {
@@ -49,7 +49,7 @@ int duration_parse(struct text text, int64_t *milliseconds)
     return 0;
 }
 
-/* "2 h 30 min", or "2 h" when there is nothing of the smaller unit. */
+/* Write "2 h 30 min", or "2 h" when the smaller part is 0. */
 static void format_two(char buffer[static CLOCK_TEXT_SIZE], const char *sign, long long large,
                        const char *large_unit, long long small, const char *small_unit)
 {

@@ -9,9 +9,9 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-enum { QUOTE_LIMIT = 80 }; /* bytes of a stranger's text that a sentence repeats */
+enum { QUOTE_LIMIT = 80 }; /* bytes of untrusted text that a sentence quotes */
 
-/* A sentence that was cut ends with a whole character. */
+/* Remove an incomplete character from the end of a sentence that was cut. */
 static void end_sentence(struct error *error)
 {
     size_t length = strlen(error->text), start = length - 1;

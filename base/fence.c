@@ -35,7 +35,7 @@ bool fence_may_act(void)
         return true;
     if (fence.asked && clock_elapsed() - fence.asked < fence.trust)
         return true;
-    /* The process may be stopped during the question, too: an answer that took long is old. */
+    /* The process may be stopped while it asks, too: a slow answer is already old. */
     bool may = true, old = true;
     for (int i = 0; may && old && i < QUESTIONS_MOST; i++) {
         fence.asked = clock_elapsed();

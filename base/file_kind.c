@@ -1,4 +1,4 @@
-/* base/file_kind.c - what a file that is not text is, by its first bytes
+/* base/file_kind.c - the kind of a file that is not text, by its first bytes
  *
  * The marks are those of file(1)'s magic(5) database.
  */
@@ -45,7 +45,7 @@ static const struct {
 };
 
 enum {
-    LOOKED_AT = 512, /* bytes, of which in binary data more than one in eight is no text */
+    LOOKED_AT = 512, /* bytes; in binary data more than one in eight is not text */
     FEWEST_STRANGE = 4,
 };
 

@@ -1,4 +1,4 @@
-/* base/hash.c - FNV-1a, and a keyed hash for tables of what users choose */
+/* base/hash.c - FNV-1a, and a keyed hash for tables whose keys users choose */
 #include "base/hash.h"
 
 #include <sys/random.h>
@@ -15,7 +15,8 @@ uint64_t hash_text(uint64_t hash, struct text text)
     return hash;
 }
 
-/* FNV-1a's high bits never reach the low ones; here they do, with each byte and at the end. */
+/* FNV-1a never mixes its high bits into the low ones; here they are, with each byte and at the
+ * end. */
 uint64_t hash_secret(struct text text)
 {
     static uint64_t seed;

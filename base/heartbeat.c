@@ -1,4 +1,4 @@
-/* base/heartbeat.c - a process shows another that it gets on */
+/* base/heartbeat.c - a process shows another that it makes progress */
 #include "base/heartbeat.h"
 
 #include <stddef.h>

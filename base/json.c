@@ -23,7 +23,7 @@ struct converter {
 static struct value *fail_at_value(struct converter *converter, const char *what, size_t limit,
                                    const char *rule);
 
-/* A tree of values of what jansson has read; NULL and a sentence where a limit is passed. */
+/* Convert a jansson tree; NULL and a sentence when a limit is exceeded. */
 static struct value *convert_value(struct converter *converter, json_t *json, size_t depth)
 {
     struct arena *arena = converter->arena;
@@ -107,7 +107,7 @@ static void skip_space(struct cursor *cursor)
     }
 }
 
-/* In characters from 1, as libyaml counts; each byte of a line is counted once. */
+/* The column in characters from 1, as in libyaml; each byte of a line is counted only once. */
 static uint32_t column_of(struct cursor *cursor)
 {
     for (; cursor->counted < cursor->at; cursor->counted++)
@@ -132,7 +132,8 @@ static void skip_past(struct cursor *cursor, char byte)
     skip_space(cursor);
 }
 
-/* Give each value its line and column by walking over the text once more, which is known to be good JSON. */
+/* Set the line and column of each value by a second walk over the text, which is known to be
+ * valid JSON. */
 static void place_value(struct cursor *cursor, struct value *value)
 {
     skip_space(cursor);
@@ -173,7 +174,7 @@ static void place_value(struct cursor *cursor, struct value *value)
     }
 }
 
-/* The place of the value that is the `nth` from 1 in the order of the text. */
+/* Move to the `nth` value, from 1, in the order of the text. */
 static void find_value(struct cursor *cursor, size_t nth)
 {
     for (;;) {
@@ -202,7 +203,7 @@ static void find_value(struct cursor *cursor, size_t nth)
     }
 }
 
-/* A limit is broken by the value that was counted last. */
+/* Report an exceeded limit at the value that was counted last. */
 static struct value *fail_at_value(struct converter *converter, const char *what, size_t limit,
                                    const char *rule)
 {

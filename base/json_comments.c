@@ -1,6 +1,6 @@
 /* base/json_comments.c - comments in files that are otherwise JSON
  *
- * The walk knows strings and nothing else of JSON; what is wrong with the rest, json_read() finds.
+ * The walk only recognises strings; json_read() finds errors in the rest.
  */
 #include <string.h>
 

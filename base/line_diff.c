@@ -1,12 +1,12 @@
 /* base/line_diff.c - two texts compared line by line, as `diff -u` shows it (by libgit2)
  *
- * Patches are asked for their lines and not printed by libgit2, which would head them as git does.
+ * Lines are taken from the patch one by one, as libgit2 would print git's header.
  */
 #include "base/line_diff.h"
 
 #include <git2.h>
 
-/* An empty range is said to stand behind the line before it. */
+/* Append a range; an empty one is given the number of the line before it. */
 static void add_range(struct buffer *out, const char *sign, int first, int count)
 {
     buffer_printf(out, "%s%d", sign, first);
@@ -29,7 +29,7 @@ static int add_hunk(struct buffer *out, git_patch *patch, size_t number)
             return -1;
         if (line->origin == GIT_DIFF_LINE_CONTEXT || line->origin == GIT_DIFF_LINE_ADDITION ||
             line->origin == GIT_DIFF_LINE_DELETION)
-            buffer_add_byte(out, line->origin); /* else: that the line before has no newline */
+            buffer_add_byte(out, line->origin); /* others: a note about a missing newline */
         buffer_add(out, line->content, line->content_len);
     }
     return 0;
@@ -43,7 +43,7 @@ int line_diff(struct buffer *out, struct text before, const char *before_name, s
     git_diff_options options;
     git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
     options.flags = GIT_DIFF_FORCE_TEXT;
-    git_libgit2_init(); /* counted; it is left to the end of the process */
+    git_libgit2_init(); /* counts its callers; never shut down */
     git_patch *patch = NULL;
     int result = git_patch_from_buffers(&patch, before.data, before.length, NULL, after.data,
                                         after.length, NULL, &options);

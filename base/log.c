@@ -1,9 +1,9 @@
-/* base/log.c - what a process tells the administrator, on standard error
+/* base/log.c - messages to the administrator, on standard error
  *
- * Each message is one write(2), so that lines of several processes do not mix.
- * Warnings are bounded, since a full disk makes one for each job that it stops, again and again:
- * the same one is said once a minute; of those that differ only in words with a digit, which are
- * ids and numbers, a few are; and different ones as a bucket of tokens allows.
+ * Each message is one write(2), so that lines of several processes do not mix.  The rate of
+ * warnings is limited, since a full disk causes one for each job that it stops, again and again:
+ * the same one is printed once a minute; a few that differ only in words with a digit (ids and
+ * numbers); and different ones as a token bucket allows.
  */
 #include "base/log.h"
 
@@ -18,11 +18,11 @@
 #include "base/text.h"
 
 enum {
-    REPEATS = 32,            /* warnings, and kinds of them, that are remembered */
-    MOST_OF_A_KIND = 3,      /* said in a minute */
-    MOST_TOKENS = 30,        /* different warnings that may come at once, */
+    REPEATS = 32,            /* remembered warnings, and kinds of warnings */
+    MOST_OF_A_KIND = 3,      /* printed in a minute */
+    MOST_TOKENS = 30,        /* different warnings printed at once, */
     TOKEN_INTERVAL = 6000,   /* and milliseconds for each more */
-    REPEAT_INTERVAL = 60000, /* milliseconds before the same one is said again */
+    REPEAT_INTERVAL = 60000, /* milliseconds before the same one is printed again */
 };
 
 static struct {
@@ -44,7 +44,7 @@ static struct {
 static const char *stage_name;
 static bool with_time;
 static bool verbose;
-static bool journal; /* which adds the time itself, and reads a level in <> */
+static bool journal; /* the journal adds the time, and reads a level in <> */
 static bool json;
 
 /* How bad it is: as the journal has it, before a sentence for people, and for programs. */
@@ -115,14 +115,14 @@ static void write_line(const struct level *level, const char *format, va_list ar
     else
         add_sentence(&line, level, buffer_text(&message));
     buffer_add_byte(&line, '\n');
-    /* Nothing can be done when there is nobody to read. */
+    /* There is nowhere to report that a message cannot be written. */
     ssize_t ignored = write(json ? STDOUT_FILENO : STDERR_FILENO, line.data, line.length);
     (void)ignored;
     buffer_free(&message);
     buffer_free(&line);
 }
 
-/* Of the words without a digit. */
+/* A hash of the words without a digit. */
 static uint64_t hash_kind(struct text line)
 {
     uint64_t hash = HASH_START;
@@ -136,7 +136,7 @@ static uint64_t hash_kind(struct text line)
     return hash;
 }
 
-/* Whether enough of its kind were said a short while ago; it counts as one more. */
+/* Has its kind been printed often enough lately?  Counts this one. */
 static bool is_common(struct text line, int64_t now)
 {
     uint64_t hash = hash_kind(line);
@@ -150,7 +150,7 @@ static bool is_common(struct text line, int64_t now)
     return false;
 }
 
-/* Whether the same warning was said a short while ago; it is remembered from now on. */
+/* Was the same warning printed lately?  Remembers this one. */
 static bool is_repeated(struct text line, int64_t now)
 {
     uint64_t hash = hash_text(HASH_START, line);
@@ -189,7 +189,8 @@ static void say_plainly(const struct level *level, const char *format, ...)
     va_end(arguments);
 }
 
-/* At most once in REPEAT_INTERVAL: a full disk leaves out some before each job that ends. */
+/* Print how many warnings were left out, at most once in REPEAT_INTERVAL: a full disk leaves out
+ * some for each job that ends. */
 static void say_left_out(int64_t now)
 {
     if (!limits.left_out || (limits.told && now - limits.told < REPEAT_INTERVAL))
@@ -202,7 +203,7 @@ static void say_left_out(int64_t now)
 void log_say(const char *format, ...)
 {
     va_list arguments;
-    /* Something has changed: what was said before may be news again. */
+    /* An event: earlier warnings are worth printing again. */
     memset(limits.said, 0, sizeof(limits.said));
     say_left_out(clock_elapsed());
     va_start(arguments, format);

@@ -1,7 +1,7 @@
-/* base/mask.c - what looks like a secret is not shown
+/* base/mask.c - hides text that looks like a secret
  *
- * A line is gone through once; at each place the longest secret that starts there is looked for, in
- * a table of ways to recognise one.  Each way tells how much is shown before the secret, and its
+ * One pass over a line: at each place, a table of detectors is tried for a secret that starts
+ * there, and the learnt values.  A detector returns how much is shown before the secret, and its
  * length.
  */
 #include "base/mask.h"
@@ -16,8 +16,8 @@
 #define HIDDEN TEXT("******")
 
 enum {
-    LEAST_VALUE = 6,  /* bytes of a value that is worth remembering */
-    LEAST_TOKEN = 16, /* bytes of a service's token behind its prefix */
+    LEAST_VALUE = 6,  /* bytes of a value to be learnt */
+    LEAST_TOKEN = 16, /* bytes of a service's token after its prefix */
     MOST_VALUES = 1000,
     MOST_WORD = 32, /* bytes of a name's word */
     MOST_DEPTH = 64
@@ -32,7 +32,7 @@ struct mask {
 /* A secret that was found. */
 struct finding {
     size_t shown;  /* bytes before it that are shown */
-    size_t hidden; /* its own; 0: there is none */
+    size_t hidden; /* bytes of the secret; 0: none found */
 };
 
 struct mask *mask_new(void)
@@ -53,14 +53,14 @@ void mask_free(struct mask *mask)
 
 /* ---- names ---- */
 
-/* Words that a secret's name ends with, without '_', '-' and '.', and in lower case. */
+/* Last words of secrets' names, without '_', '-' and '.', in lower case. */
 static const char *const words[] = {
     "password",   "passwd",      "passphrase",    "secret",    "token",
     "credential", "credentials", "apikey",        "accesskey", "secretkey",
     "privatekey", "authkey",     "encryptionkey", "signature", "authorization",
 };
 
-/* Words before `token` that are of a language model's vocabulary. */
+/* Words before `token` that mean a token of a language model's vocabulary. */
 static const char *const vocabulary[] = {"padtoken",  "eostoken", "bostoken",
                                          "unktoken",  "septoken", "clstoken",
                                          "masktoken", "newtoken", "nexttoken"};
@@ -94,7 +94,7 @@ static bool ends_with_word(const char *name, size_t length, const char *word)
     return length >= end && memcmp(name + length - end, word, end) == 0;
 }
 
-/* Does the name's last word say that its value is secret? */
+/* Does the last word of the name mean that its value is secret? */
 static bool mask_is_secret(struct text name)
 {
     char end[MOST_WORD + 1];
@@ -108,7 +108,7 @@ static bool mask_is_secret(struct text name)
     return false;
 }
 
-/* What people choose may be short; what is made for them is not. */
+/* Is it a password, which people choose and which may be short?  Generated tokens are long. */
 static bool is_password(struct text name)
 {
     for (size_t i = 0; i + 4 <= name.length; i++)
@@ -156,8 +156,8 @@ static struct finding finding_between(size_t from, size_t at, size_t end)
     return end > at ? (struct finding){at - from, end - at} : (struct finding){0, 0};
 }
 
-/* What the name at `from`, up to `name_end`, is given: NAME=VALUE, NAME: VALUE, "NAME": "VALUE",
- * --NAME VALUE. */
+/* Find the value of the name from `from` to `name_end`: NAME=VALUE, NAME: VALUE, "NAME":
+ * "VALUE", --NAME VALUE. */
 static struct finding find_value(struct text line, size_t from, size_t name_end)
 {
     size_t at = name_end;
@@ -263,7 +263,7 @@ static struct finding find_pattern(struct text line, size_t at)
     return finding;
 }
 
-/* What stands before a secret may have a value in it that was learnt. */
+/* Write the text before a secret, which may contain a learnt value. */
 static void write_shown(const struct mask *mask, struct text shown, struct buffer *out)
 {
     for (size_t at = 0; at < shown.length;) {
@@ -307,7 +307,7 @@ void mask_learn(struct mask *mask, struct text value)
     }
 }
 
-/* What is hidden of a script or a command is hidden wherever it is printed, too. */
+/* Learn the secrets in a script or a command, so that they are hidden wherever they are printed. */
 static void learn_patterns(struct mask *mask, struct text string)
 {
     struct text rest = string, line;

@@ -15,7 +15,7 @@
 enum { FIRST_CHAINS = 64, MOST_CHAINS = 1 << 24 };
 
 struct entry {
-    struct entry *chain; /* the next one whose hash falls into the same place */
+    struct entry *chain; /* the next name in the same chain */
     struct entry *older, *younger;
     uint32_t hash;
     uint16_t length, payload; /* bytes of the name, and of the payload with padding */
@@ -35,8 +35,8 @@ static struct entry *entry_of(void *payload)
     return (struct entry *)(void *)((unsigned char *)payload - offsetof(struct entry, bytes));
 }
 
-/* Twice the chains.  A table for all the names that may come would be touched all over by the first
- * few, so that each process had as much memory as if they were there. */
+/* Double the chains.  A table for the largest number of names would be touched all over by the
+ * first few, and take its full memory in each process. */
 static void grow_chains(struct names *names)
 {
     uint32_t mask = 2 * names->mask + 1;

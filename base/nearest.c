@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    LONGEST_WORD = 40,   /* bytes; no name of ours is longer */
+    LONGEST_WORD = 40,   /* bytes; none of our names is longer */
     SHORTEST_PREFIX = 3, /* bytes: `mem` may well mean memory, `me` anything */
 };
 

@@ -1,4 +1,4 @@
-/* base/notify.c - telling systemd how this service is: sd_notify(3), without its library */
+/* base/notify.c - tells systemd the state of the service: sd_notify(3), without its library */
 #include "base/notify.h"
 
 #include <errno.h>

@@ -48,7 +48,7 @@ static int take_decimal(struct text *text, struct decimal *decimal)
     return 0;
 }
 
-/* What a suffix multiplies by; 0 when it is none. */
+/* The factor of a suffix; 0 when it is unknown. */
 static int64_t suffix_factor(struct text suffix)
 {
     static const struct {

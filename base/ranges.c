@@ -91,7 +91,7 @@ int ranges_parse(struct arena *arena, struct text list, size_t most, int **numbe
     return 0;
 }
 
-/* How many numbers from the first on are equally far from one another. */
+/* How many numbers from the first on have the same distance. */
 static size_t run_length(const int *numbers, size_t count)
 {
     size_t length = count < 2 ? count : 2;

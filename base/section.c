@@ -175,7 +175,7 @@ static int unknown_field(const struct section *section, const struct section_fie
                      nearest_hint(&hint, member->key, names));
 }
 
-/* The row of a setting that stands in that inner section ("planner.", or "" for none), or NULL. */
+/* The row of a setting in that inner section ("planner.", or "" for none), or NULL. */
 static const struct section_field *find_row(const struct section_field *fields, size_t count,
                                             const char *prefix, struct text key)
 {

@@ -1,8 +1,8 @@
-/* base/share_out.c - pieces of work, done by several processes at once
+/* base/share_out.c - divides pieces of work among several processes
  *
- * Which piece is next is a number in shared memory.  Each process writes its answers into a file in
- * memory, one after the other, and says in shared memory which piece it is at.  When all have ended
- * and pieces are left, since processes have ended over theirs, it starts again.
+ * The index of the next piece is in shared memory.  Each process writes its answers, one after the
+ * other, into a memory file, and its present piece into shared memory.  If all have ended and
+ * pieces are left, since processes died at theirs, another round starts.
  */
 #include "base/share_out.h"
 
@@ -63,7 +63,7 @@ static int write_all(int file, struct text bytes)
     return 0;
 }
 
-/* In the forked process. */
+/* The work of a forked process. */
 static int do_pieces(struct sharing *sharing, size_t *at, int answers)
 {
     struct buffer out = {0};
@@ -135,7 +135,8 @@ static void finish_worker(struct sharing *sharing, struct worker *worker, const 
         sharing->results[*at].status = status;
 }
 
-/* Until nothing is left, or each process has ended.  How many could be started. */
+/* Run the processes until no piece is left, or each has ended.  Returns how many could be
+ * started. */
 static size_t run_workers(struct sharing *sharing, size_t wanted)
 {
     struct worker workers[MOST_PROCESSES];
@@ -147,7 +148,8 @@ static size_t run_workers(struct sharing *sharing, size_t wanted)
     return count;
 }
 
-/* Each round gets at least as far as its processes do, so there are few. */
+/* Repeat rounds until all pieces are done.  Each round ends at least one piece for each process,
+ * so there are few. */
 static size_t share_among(struct sharing *sharing, size_t wanted)
 {
     sharing->shared = mmap(NULL, sizeof(*sharing->shared), PROT_READ | PROT_WRITE,

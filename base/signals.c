@@ -1,4 +1,4 @@
-/* base/signals.c - the signals that the processes of the daemon take */
+/* base/signals.c - signal handling of the daemon's processes */
 #include "base/signals.h"
 
 #include <sys/signalfd.h>

@@ -1,4 +1,4 @@
-/* base/value_path.c - where a value is in its document, and what it is */
+/* base/value_path.c - the path to a value in its document */
 #include "base/value_path.h"
 
 #include "base/error.h"

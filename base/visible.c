@@ -1,4 +1,4 @@
-/* base/visible.c - what strangers' programs printed, fit for a terminal */
+/* base/visible.c - makes untrusted output safe for a terminal */
 #include "base/visible.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static void add_bad(struct buffer *out, char byte)
     buffer_printf(out, "\\x%02x", (unsigned char)byte);
 }
 
-/* Could the bytes, which are no character, be the beginning of one? */
+/* Could the bytes, an incomplete sequence, be the start of a character? */
 static bool may_go_on(const char *bytes, size_t length)
 {
     char whole[VISIBLE_BEGUN + 1];
@@ -51,7 +51,8 @@ static bool may_go_on(const char *bytes, size_t length)
     return false;
 }
 
-/* Append what stands at the beginning of `bytes`.  How many bytes that were; 0: more are needed to tell. */
+/* Append the first character of `bytes`.  Returns how many bytes it had; 0 when more are needed
+ * to decide. */
 static size_t add_one(struct buffer *out, struct text bytes)
 {
     size_t length = utf8_sequence(bytes.data, bytes.length);
@@ -71,7 +72,7 @@ static size_t add_one(struct buffer *out, struct text bytes)
 void visible_add(struct visible *visible, struct buffer *out, struct text bytes)
 {
     char joined[2 * VISIBLE_BEGUN];
-    while (visible->count && bytes.length) { /* byte by byte, until what had begun is told */
+    while (visible->count && bytes.length) { /* until the pending character is decided */
         memcpy(joined, visible->begun, visible->count);
         joined[visible->count] = bytes.data[0];
         struct text head = {joined, visible->count + 1};

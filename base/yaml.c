@@ -33,7 +33,7 @@ struct reader {
     struct error *error;
 };
 
-/* Where a mark of libyaml lies in the file: lines and columns from 1. */
+/* The line in the file of a libyaml mark; lines and columns count from 1. */
 static uint32_t line_of(const struct reader *reader, yaml_mark_t mark)
 {
     return (uint32_t)mark.line + reader->origin.line;
@@ -58,8 +58,8 @@ static int fail_at(struct reader *reader, yaml_mark_t mark, const char *format, 
                      column_of(reader, mark), sentence);
 }
 
-/* The mark of the byte at `offset`, which libyaml's reader, that fails before it counts, leaves
- * out: columns in characters, as everywhere. */
+/* The mark of the byte at `offset`, with the column in characters.  libyaml does not give one
+ * for errors of its reader, which fails before it counts. */
 static yaml_mark_t mark_of_byte(const struct reader *reader, size_t offset)
 {
     yaml_mark_t mark = {0};
@@ -75,7 +75,7 @@ static yaml_mark_t mark_of_byte(const struct reader *reader, size_t offset)
     return mark;
 }
 
-/* libyaml's reader has met bytes that it does not take for text. */
+/* Report bytes that libyaml's reader does not accept as text. */
 static int fail_unreadable(struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
@@ -92,6 +92,7 @@ static int fail_unreadable(struct reader *reader)
                    "found bytes that are not UTF-8, expected UTF-8 text");
 }
 
+/* Get the next event.  An error of libyaml is reported in plain words, at its place in the file. */
 static int next_event(struct reader *reader, yaml_event_t *event)
 {
     if (yaml_parser_parse(&reader->parser, event))
@@ -245,7 +246,7 @@ static const struct {
     {TAGS "map", VALUE_OBJECT},
 };
 
-/* Is the tag one that says what a node of this event may be?  Which kind is *kind. */
+/* Does the tag allow a node of this event?  *kind is the kind that it means. */
 static bool tag_fits(yaml_event_type_t event, const char *tag, enum value_kind *kind)
 {
     for (size_t i = 0; i < ARRAY_COUNT(known_tags); i++) {
@@ -275,7 +276,7 @@ static struct value *interpret_scalar(struct reader *reader, const yaml_event_t 
     struct value *value = plain_scalar(reader->arena, t);
     if (value->kind == kind && !(strcmp(tag, TAGS "int") == 0 && fmod(value->number, 1) != 0))
         return value;
-    /* It may be a secret, so it is not quoted. */
+    /* The value is not quoted, since it may be a secret. */
     fail_at(reader, event->start_mark, "the value is not what its tag !!%s says",
             tag + sizeof(TAGS) - 1);
     return NULL;
@@ -314,7 +315,8 @@ static struct value *read_list(struct reader *reader, size_t depth)
     }
 }
 
-/* What JSON's data model has not: an error, or noted when it is the first. */
+/* Handle a feature that JSON's data model lacks: an error, or with `beyond` only noted, the
+ * first one. */
 static int go_beyond(struct reader *reader, yaml_mark_t mark, const char *sentence)
 {
     if (!reader->beyond)
@@ -335,7 +337,7 @@ static int check_tag(struct reader *reader, const yaml_event_t *event, const cha
         return -1;
     if (strcmp(tag, "!") == 0 || tag_fits(event->type, tag, &kind))
         return 0;
-    /* It may be a password that begins with !, of which only what is YAML's own is told. */
+    /* It may be a password that begins with !, so only YAML's own tags are quoted. */
     const char *known = strncmp(tag, own_tags, strlen(own_tags)) == 0 ? tag : "!";
     return fail_at(reader, event->start_mark,
                    "the tag %.40s is not accepted here; write the value without it, or in "
@@ -343,7 +345,7 @@ static int check_tag(struct reader *reader, const yaml_event_t *event, const cha
                    known);
 }
 
-/* So many values more, up to that depth. */
+/* Count `nodes` more values, up to that depth, against the limits. */
 static int count_nodes(struct reader *reader, yaml_mark_t mark, size_t nodes, size_t depth)
 {
     reader->nodes += nodes;
@@ -375,7 +377,7 @@ static const char *anchor_of(const yaml_event_t *event, const char **tag)
     return (const char *)anchor;
 }
 
-/* Count the node that `event` starts, and refuse what a node of ours may not have or be. */
+/* Count the node that `event` starts, and refuse kinds of nodes that are not accepted. */
 static int check_node(struct reader *reader, const yaml_event_t *event, size_t depth)
 {
     yaml_mark_t mark = event->start_mark;
@@ -397,7 +399,7 @@ static bool is_merge_key(const yaml_event_t *event)
            memcmp(event->data.scalar.value, "<<", 2) == 0;
 }
 
-/* Read the key that `event` is, and delete the event. */
+/* Read the key in `event`, and delete the event. */
 static int read_key(struct reader *reader, yaml_event_t *event, size_t depth, struct text *key)
 {
     yaml_mark_t mark = event->start_mark;
@@ -414,7 +416,7 @@ static int read_key(struct reader *reader, yaml_event_t *event, size_t depth, st
     return result;
 }
 
-/* A member that is written out, at `mark`.  It takes the place of a merged one of that key. */
+/* Add an explicit member, at `mark`.  It replaces a merged one with the same key. */
 static int add_member(struct reader *reader, yaml_mark_t mark, struct value *object,
                       struct value *merged, struct text key, struct value *value)
 {
@@ -432,6 +434,8 @@ static int add_member(struct reader *reader, yaml_mark_t mark, struct value *obj
     return 0;
 }
 
+/* Read the members of a map up to its end.  A merge key (<<) adds members whose keys are not
+ * set. */
 static struct value *read_object(struct reader *reader, size_t depth)
 {
     struct value *object = value_object(reader->arena), *merged = NULL;
@@ -460,7 +464,7 @@ static struct value *read_object(struct reader *reader, size_t depth)
     }
 }
 
-/* What the alias that `event` is stands for: counted as if it were written out. */
+/* The value of the alias in `event`, counted against the limits as if it were written out. */
 static struct value *read_alias(struct reader *reader, const yaml_event_t *event, size_t depth)
 {
     const char *name = (const char *)event->data.alias.anchor;
@@ -535,6 +539,7 @@ static struct value *read_document(struct reader *reader, yaml_event_t *event)
     return value;
 }
 
+/* Read all documents into a list; with `only_one` a second document is an error. */
 static struct value *read_stream(struct reader *reader, bool only_one)
 {
     struct value *documents = value_list(reader->arena);
@@ -580,6 +585,7 @@ static int check_directives(struct reader *reader)
     return 0;
 }
 
+/* Read the documents of a text within the limits into a list.  NULL and a sentence on failure. */
 static struct value *read_text(struct arena *arena, struct text source, const char *name,
                                struct yaml_origin origin, const struct yaml_limits *limits,
                                bool only_one, struct yaml_beyond *beyond, struct error *error)

@@ -1,4 +1,4 @@
-/* base/yaml_references.c - what stands for something else in YAML: anchors, aliases, merge keys */
+/* base/yaml_references.c - anchors, aliases and merge keys of YAML */
 #include "base/yaml_references.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* base/yaml_words.c - what is wrong with text that is not well-formed YAML, in plain words */
+/* base/yaml_words.c - explains errors of YAML syntax in plain words */
 #include "base/yaml_words.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static struct text line_at(struct text source, size_t number)
     return line;
 }
 
-/* The bytes of the line from that column on. */
+/* The part of the line from that column on. */
 static struct text from_column(struct text line, size_t column)
 {
     while (column > 0 && line.length > 0) {
@@ -39,7 +39,7 @@ static size_t column_of(struct text line, const char *byte)
     return column;
 }
 
-/* A blank that only looks like one, in the lines from `began` to `at`. */
+/* Find a no-break space in the lines from `began` to `at`. */
 static bool find_false_blank(const struct yaml_trouble *trouble, struct yaml_place *place)
 {
     static const char *const blanks[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x87",
@@ -61,7 +61,7 @@ static bool find_false_blank(const struct yaml_trouble *trouble, struct yaml_pla
     return false;
 }
 
-/* A tab among the blanks that a line begins with. */
+/* Find a tab in the indentation of the line. */
 static bool find_tab(const struct yaml_trouble *trouble, struct yaml_place *place)
 {
     struct text line = line_at(trouble->source, trouble->at.line);
@@ -88,7 +88,7 @@ static void say_start(const struct yaml_trouble *trouble, char words[static YAML
 /* What stands for itself, whatever is around it. */
 static const struct {
     const char *problem, *context, *words;
-    bool began; /* it is told of where it began */
+    bool began; /* reported where the context began */
 } table[] = {
     {"mapping values are not allowed", NULL,
      "found a second \": \" where no field can begin: indent this line as the fields beside it, "

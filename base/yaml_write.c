@@ -14,7 +14,8 @@ static int append_output(void *data, unsigned char *bytes, size_t length)
     return 1;
 }
 
-/* Words that some YAML reader takes for something else than a string. */
+/* May the key be plain?  False for words that some YAML reader takes for something else than a
+ * string. */
 static bool plain_key_is_safe(struct text key)
 {
     static const char *const reserved[] = {"y",    "n",     "yes",  "no",  "on",  "off",
@@ -64,7 +65,7 @@ static int emit_key(yaml_emitter_t *emitter, struct text key, struct error *erro
     return emit_event(emitter, &event, error);
 }
 
-/* Write a value and what is below it.  Numbers that are not finite, and functions, cannot be written. */
+/* Write a value with all below it.  Fails for numbers that are not finite, and for functions. */
 static int emit_value(yaml_emitter_t *emitter, const struct value *value, struct error *error)
 {
     yaml_event_t event;

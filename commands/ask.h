@@ -1,19 +1,19 @@
-/* commands/ask.h - the executor of a spool, for a command that has a question to it */
+/* commands/ask.h - opens the executor of a spool for a command that queries it */
 #ifndef COMMANDS_ASK_H
 #define COMMANDS_ASK_H
 
 #include "executors/executor.h"
 #include "spool/settings.h"
 
-/* Whether who runs the command may ask it: root and the spool's owner, whose its credentials, and podman,
- * are. */
+/* May the caller query the executor?  Only root and the spool's owner may: the credentials and
+ * podman are the owner's. */
 bool ask_allowed(const struct spool *spool);
-/* The executor that the settings name.  NULL and a sentence when it cannot be opened, or may not be
- * asked. */
+/* Open the executor that the settings name.  NULL and a sentence when it cannot be opened, or
+ * the caller may not query it. */
 struct executor *ask_open(const struct spool *spool, const struct settings *settings,
                           struct error *error);
-/* Ends it.  What was started to be asked is stopped, unless a daemon serves the spool, and so may use
- * it. */
+/* Close the executor.  Programs that were started for the query are stopped, unless a daemon
+ * serves the spool and may be using them. */
 void ask_close(struct executor *executor, bool served);
 
 #endif

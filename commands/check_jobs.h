@@ -1,4 +1,4 @@
-/* commands/check_jobs.h - looking over the jobs of a spool */
+/* commands/check_jobs.h - checks the jobs of a spool */
 #ifndef COMMANDS_CHECK_JOBS_H
 #define COMMANDS_CHECK_JOBS_H
 
@@ -11,10 +11,9 @@ struct check_jobs_result {
     size_t jobs, problems;
 };
 
-/* Read the files of every job and tell one finding for each thing that is not as it should be:
- * `rendered/ID: sentence`.  Changes nothing.  A job that moves meanwhile is passed over,
- * and files that may not be read are taken for good.  -1 and a sentence when a directory cannot be
- * read. */
+/* Read the files of every job and report a finding for each fault: `rendered/ID: sentence`.
+ * Changes nothing.  A job that moves meanwhile is skipped, and files that the caller may not
+ * read count as good.  -1 and a sentence when a directory cannot be read. */
 int check_jobs(const struct spool *spool, struct findings *findings,
                struct check_jobs_result *result, struct error *error);
 

@@ -5,15 +5,16 @@
 
 #include "base/error.h"
 
-/* The verb that the sentences begin with from now on. */
+/* Set the verb that starts the sentences from now on. */
 void complain_of_verb(const char *verb);
 
 /* Print why the command fails. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same, of what is worth knowing and fails nothing. */
+/* Print a note that does not make the command fail. */
 void remark(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* For --json: the first sentence of complain() that is in no object yet, or NULL; and that it is in one now. */
+/* For --json: return the first sentence of complain() that is not in a JSON object yet, or NULL,
+ * and regard it as written. */
 const char *complain_untold(void);
 void complain_mark_told(void);
 

@@ -1,8 +1,8 @@
-/* commands/embedded.h - files of the source tree that the program carries
+/* commands/embedded.h - files of the source tree that are built into the program
  *
- * So that `dlspool init` needs nothing but the program: the first templates, images.txt, the
- * settings and the hook.  Paths are those in the new spool: "templates.git/..." and
- * "dlspool.yaml", "hooks/pre-receive".  Made by tools/embed at build time.
+ * `dlspool init` therefore needs only the program: it has the first templates, images.txt, the
+ * settings and the hook.  Paths are those in the new spool: "templates.git/...", "dlspool.yaml" and
+ * "hooks/pre-receive".  tools/embed makes the table at build time.
  */
 #ifndef COMMANDS_EMBEDDED_H
 #define COMMANDS_EMBEDDED_H
@@ -19,7 +19,7 @@ struct embedded_file {
 
 extern const struct embedded_file embedded_files[];
 
-/* Its bytes; data NULL when there is none of that path. */
+/* The bytes of the file at `path`; data is NULL when there is none. */
 struct text embedded_find(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* commands/findings.h - what `dlspool check` finds: told to people at once, and kept for --json */
+/* commands/findings.h - the findings of `dlspool check`: printed at once, and kept for --json */
 #ifndef COMMANDS_FINDINGS_H
 #define COMMANDS_FINDINGS_H
 

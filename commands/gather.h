@@ -1,7 +1,7 @@
 /* commands/gather.h - the jobs of a spool, newest first, one after another
  *
- * Reads no more than it must: of done/ the newest days first, and no day before what came before it is used
- * up; of a job nothing but its id until it is asked for.
+ * Reads as little as possible: the days of done/ from the newest on, each only when the jobs of
+ * later days are used up; and nothing of a job but its id.
  */
 #ifndef COMMANDS_GATHER_H
 #define COMMANDS_GATHER_H
@@ -10,8 +10,8 @@
 
 struct gathering;
 
-/* Only what job_filter_may_take(); the filter must live as long.  NULL with errno when a directory cannot be
- * read. */
+/* Gather the jobs for which job_filter_may_take() is true; the filter must live as long.  NULL
+ * with errno when a directory cannot be read. */
 struct gathering *gather_open(const struct spool *spool, const struct job_filter *filter);
 void gather_close(struct gathering *gathering);
 
@@ -21,8 +21,8 @@ int gather_next(struct gathering *gathering, struct job_place *place);
 /* Leave out jobs that have ended, those of done/ and failed/, from now on. */
 void gather_skip_ended(struct gathering *gathering);
 
-/* Of the jobs that were skipped, or are still to come: how many there are at least, and are there days that
- * were not looked at? */
+/* At least how many jobs were skipped or are still to come; *more tells whether there are days
+ * that were not read. */
 size_t gather_left(const struct gathering *gathering, bool *more);
 
 #endif

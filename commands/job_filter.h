@@ -1,17 +1,17 @@
-/* commands/job_filter.h - which jobs are meant by --mine, --user, --name, --state and --since */
+/* commands/job_filter.h - selects jobs by --mine, --user, --name, --state and --since */
 #ifndef COMMANDS_JOB_FILTER_H
 #define COMMANDS_JOB_FILTER_H
 
 #include "commands/view.h"
 
 struct job_filter {
-    /* What the options say; NULL, false and 0: nothing. */
+    /* The options as given; NULL, false and 0: not given. */
     bool mine;
     const char *user; /* a name or a number */
     const char *name; /* a job's name, or a pattern of the shell */
     const char *state;
     const char *age; /* "2d", or a date or a time: accepted since then */
-    /* Made of it by job_filter_prepare(): */
+    /* Set by job_filter_prepare(): */
     struct job_state_filter states;
     int64_t since;
 };
@@ -28,17 +28,17 @@ struct job_filter {
             "only jobs of that name, or of a pattern such as 'exp-*'"                              \
     }
 
-/* False, and it was said, when a word of it cannot be used. */
+/* Parse the options.  False after a complaint when a word is wrong. */
 bool job_filter_prepare(struct job_filter *filter);
 
-/* What --since says: a duration before now; or a day or a time, by TZ if it names no zone.  False, and it was
- * said, when it is neither. */
+/* Parse the value of --since: a duration before now, or a date or a time, in the zone of TZ
+ * unless it names one.  False after a complaint. */
 bool job_filter_read_since(const char *word, int64_t *since);
 
-/* Is anything asked for? */
+/* Does the filter select anything? */
 bool job_filter_is_given(const struct job_filter *filter);
 
-/* Can any job there be meant?  Asked before it is opened. */
+/* Can a job at that place match?  Needs no look into the job. */
 bool job_filter_may_take(const struct job_filter *filter, const struct job_place *place);
 bool job_filter_takes(const struct job_filter *filter, const struct job_view *view);
 

@@ -1,4 +1,4 @@
-/* commands/notes.h - what a job's owner was told when it was accepted: fields without an effect here */
+/* commands/notes.h - notes to a job's owner: fields of the job file that have no effect here */
 #ifndef COMMANDS_NOTES_H
 #define COMMANDS_NOTES_H
 
@@ -14,10 +14,10 @@ void notes_walk(struct text log,
 /* Print the notes of this job to standard error, a line each that starts with its id. */
 void notes_complain(const struct spool *spool, const struct job_place *place);
 
-/* Notes that no log has yet, for --json: a list of objects with field and text. */
+/* Notes for --json that are not in a log yet: a list of objects with field and text. */
 struct value *notes_tree(struct arena *arena, const struct notes *notes);
 
-/* Print the notes in this log as a paragraph of its own; nothing where there are none. */
+/* Print the notes in this log as a paragraph; nothing if there are none. */
 void notes_print(struct text log);
 
 #endif

@@ -5,12 +5,12 @@
 #include "renderer/repository.h"
 #include "spool/spool.h"
 
-/* Open the spool of the command line.  -1 and the sentence was said. */
+/* Open the spool of the command line.  -1 after a complaint. */
 int open_spool(struct spool *spool);
 
-/* Open templates at a revision and read it: of the repository `path`, NULL for the spool's own.  In a
- * hook, what is being pushed is found too.  NULL and a sentence on failure; with `faulty`, an
- * images.txt or site.yaml that is wrong is none. */
+/* Open the templates at a revision, from the repository at `path`, or the spool's own for NULL.
+ * In a hook, commits that are being pushed are found, too.  NULL and a sentence on failure; with
+ * `faulty`, a wrong images.txt or site.yaml is not a failure. */
 struct repository *open_templates(const char *path, const char *revision, bool faulty,
                                   struct error *error);
 

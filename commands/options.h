@@ -1,7 +1,7 @@
 /* commands/options.h - reading the words of a command line
  *
- * Each verb describes its options in a table; from it come the parsing, `--help`, and the nearest
- * name for a mistyped one.  Options may stand before or after operands; `--` ends them.
+ * Each verb describes its options in a table, which serves for parsing, `--help`, and suggestions
+ * for mistyped names.  Options may stand before or after operands; `--` ends them.
  */
 #ifndef COMMANDS_OPTIONS_H
 #define COMMANDS_OPTIONS_H
@@ -19,8 +19,8 @@ enum option_kind {
     OPTION_NUMBER    /* double: 0 or more */
 };
 
-/* What an option that may be given several times was given; `items` are the words of the command line, the
- * array is the caller's to free. */
+/* The values of an option that may be given several times.  `items` point into the command line;
+ * the caller frees the array. */
 struct option_list {
     const char **items;
     size_t count;
@@ -32,7 +32,7 @@ struct option_spec {
     enum option_kind kind;
     void *target;
     const char *argument; /* what --help calls the value; NULL for flags */
-    const char *help;     /* one line; NULL: a name of earlier versions, which is not shown */
+    const char *help;     /* one line; NULL: a name from earlier versions, not shown */
 };
 
 struct verb_usage {
@@ -47,24 +47,24 @@ struct verb_usage {
 /* The directory of the spool: from -s before or after the verb, $DLSPOOL_DIR, or the default. */
 extern const char *option_spool;
 
-/* What every verb ends with; docs/man/dlspool.1 lists them. */
+/* The exit status of every verb; docs/man/dlspool.1 lists them. */
 enum {
     STATUS_DONE = 0,
     STATUS_FAILED = 1,    /* refused, or it failed, with a sentence on standard error */
     STATUS_USAGE = 2,     /* wrong words on the command line */
     STATUS_UNSERVED = 3,  /* no daemon serves the spool */
     STATUS_NOT_FOUND = 4, /* no such job */
-    STATUS_TIMEOUT = 5,   /* the time that was given is over */
+    STATUS_TIMEOUT = 5,   /* the given time has passed */
     STATUS_JOB_FAILED = 6 /* the command worked; a job that it waited for failed */
 };
 
-/* Read the words after the verb (arguments[0]).  True: go on, *status is STATUS_DONE, and the
- * operands are arguments[1..*operand_count].  False: --help was shown or something is wrong and was said; leave
+/* Parse the words after the verb (arguments[0]).  True: *status is STATUS_DONE, and the operands
+ * are arguments[1..*operand_count].  False: --help was printed, or there was a complaint; exit
  * with *status. */
 bool options_read(const struct verb_usage *usage, int argument_count, char **arguments,
                   int *operand_count, int *status);
 
-/* Of the last options_read(): how many operands stand before `--`; -1: there is no such word. */
+/* After options_read(): how many operands are before `--`; -1 without that word. */
 int options_before_dashes(void);
 
 /* Was --json asked for? */

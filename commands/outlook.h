@@ -1,7 +1,7 @@
-/* commands/outlook.h - how a job stands: its deadline, what is predicted of it, and how far it is
+/* commands/outlook.h - a job's deadline, prediction and progress
  *
- * From the job's own files and DIR/plan.  A job that is done has met its deadline or missed it; of one
- * that is not done the plan tells, but that it is late tells the clock.
+ * From the job's own files and DIR/plan.  The end of a done job decides whether it met its
+ * deadline; the status of others is the plan's, except that a job becomes late by the clock.
  */
 #ifndef COMMANDS_OUTLOOK_H
 #define COMMANDS_OUTLOOK_H
@@ -11,11 +11,11 @@
 #include "spool/progress_file.h"
 
 struct outlook {
-    int64_t deadline;            /* 0: it has none that counts */
+    int64_t deadline;            /* 0: none in effect */
     const char *deadline_status; /* "on track", ..., "met", "missed"; NULL: nothing is known */
-    int64_t finish, late; /* predicted: median, and what four of five do not exceed; 0: not known */
-    struct text reason;   /* of the deadline_status; may be empty */
-    int64_t next;         /* the size that is planned; 0: none, or not known */
+    int64_t finish, late;        /* predicted: median, and 80th percentile; 0: not known */
+    struct text reason;          /* of the deadline_status; may be empty */
+    int64_t next;                /* the planned size; 0: none, or not known */
     /* Of outlook_measure() only: */
     const struct progress *progress; /* NULL: there is none */
     int64_t used,
@@ -26,10 +26,10 @@ struct outlook {
 /* The reason is the plan's. */
 void outlook_read(const struct spool *spool, const struct job_view *view,
                   const struct plan_file *plan, int64_t now, struct outlook *outlook);
-/* Add how far it is, from the job's directory `job`. */
+/* Add the progress, from the job's directory `job`. */
 void outlook_measure(int job, struct arena *arena, struct outlook *outlook);
 
-/* Has it anything to be said in a list? */
+/* Is there anything to show in a list? */
 bool outlook_is_there(const struct outlook *outlook);
 
 /* "on track 2026-11-22 11:40:05", for a column; returns `buffer`. */

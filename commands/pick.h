@@ -1,6 +1,6 @@
-/* commands/pick.h - which job is meant by a word on the command line
+/* commands/pick.h - finds the job that a word on the command line means
  *
- * spool/meant.h says which, for the caller; this is where they are told of it.
+ * spool/meant.h decides which; here are the complaints.
  */
 #ifndef COMMANDS_PICK_H
 #define COMMANDS_PICK_H
@@ -8,16 +8,17 @@
 #include "commands/view.h"
 #include "stages/shared/control.h"
 
-/* The job to look at.  STATUS_DONE and its place; STATUS_NOT_FOUND when there is none or it cannot be told
- * which, STATUS_FAILED when the spool cannot be read: then *error is a sentence, and of several jobs a line
- * for each of the newest follows, with what tells them apart. */
+/* Find the job for a command that only reads it.  STATUS_DONE and its place; STATUS_NOT_FOUND
+ * when there is none or the word is ambiguous; STATUS_FAILED when the spool cannot be read.  On
+ * failure *error is a sentence; for an ambiguous word it is followed by a line for each of the
+ * newest candidates. */
 int pick_find(const struct spool *spool, const char *word, struct job_place *place,
               struct error *error);
 
-/* The same, said. */
+/* The same, after a complaint on failure. */
 int pick_job(const struct spool *spool, const char *word, struct job_place *place);
 
-/* The job to do something to. */
+/* Find the job for a request. */
 int pick_job_for(const struct spool *spool, const char *word, enum control_verb verb,
                  struct job_place *place, struct error *error);
 

@@ -1,6 +1,7 @@
-/* commands/print.h - text that others wrote, and trees as JSON for --json, on standard output
+/* commands/print.h - prints untrusted text, and trees as JSON for --json, on standard output
  *
- * On a terminal, what it would obey is made visible (base/visible.h); anywhere else bytes stay as they are.
+ * On a terminal, control characters are made visible (base/visible.h); elsewhere the bytes are
+ * unchanged.
  */
 #ifndef COMMANDS_PRINT_H
 #define COMMANDS_PRINT_H
@@ -10,7 +11,7 @@
 bool print_to_terminal(void);
 void print_text(struct text text);
 
-/* As a line, or without the end of the line. */
+/* With a newline at the end, or without one. */
 void print_json(const struct value *tree);
 void print_json_part(const struct value *tree);
 

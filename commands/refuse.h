@@ -1,21 +1,20 @@
-/* commands/refuse.h - what cannot be had or done: a sentence, and for programs an object */
+/* commands/refuse.h - complaints about one operand: a sentence, and for --json an object */
 #ifndef COMMANDS_REFUSE_H
 #define COMMANDS_REFUSE_H
 
 #include "spool/job.h"
 
-/* Print, for programs, why something could not be done, and the status that it leads to; `word` is that of the
- * command line which it is about, or NULL. */
+/* Print an object with the sentence and the status; `word` is the operand concerned, or NULL. */
 void refuse_as_object(const char *word, const char *sentence, int status);
 
-/* Say that what the word of the command line names cannot be had, with the status that it leads to: a
- * sentence, and for programs an object in place of the job's. */
+/* Complain that an operand was not found or is not available, with the status; with `json` print
+ * an object in place of the job's. */
 void refuse_not_found(const char *word, int status, const struct error *error, bool json);
-/* The same, with --json if the command line has it; the status. */
+/* The same, as --json on the command line says.  Returns the status. */
 int refuse_word(const char *word, int status, const struct error *error);
 
-/* Say why a job that was found cannot be read, by errno: it moved, or it is not for the caller.  The
- * status. */
+/* Complain by errno that a job which was found cannot be read: it moved, or the caller may not
+ * read it.  Returns the status. */
 int refuse_gone(const struct job_place *place);
 
 #endif

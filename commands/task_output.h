@@ -1,7 +1,7 @@
-/* commands/task_output.h - printing what the tasks of a job have printed
+/* commands/task_output.h - prints the output of a job's tasks
  *
- * The files are those of <id>/output/, <task>.log and what may have been cut off it into <task>.log.1.
- * Each call prints what is new since the one before.
+ * The files are <task>.log in <id>/output/, and <task>.log.1, the part that was rotated out.  Each
+ * call prints what was added since the one before.
  */
 #ifndef COMMANDS_TASK_OUTPUT_H
 #define COMMANDS_TASK_OUTPUT_H
@@ -15,40 +15,40 @@
 #include "base/visible.h"
 
 enum output_style {
-    OUTPUT_FILES,  /* file by file, with a line between that says whose it is */
+    OUTPUT_FILES,  /* file by file, with a heading for each */
     OUTPUT_LINES,  /* each line with its task in front */
     OUTPUT_OBJECTS /* each line as an object of JSON */
 };
 
 struct output_file {
     char *name; /* "main-0.log" */
-    bool begun; /* something of it was printed, or tried to be */
+    bool begun; /* printing was started */
     off_t printed;
     struct visible visible; /* with OUTPUT_FILES, on a terminal */
-    struct buffer line;     /* begun, and not whole yet; with OUTPUT_LINES and OUTPUT_OBJECTS */
+    struct buffer line;     /* an incomplete line; with OUTPUT_LINES and OUTPUT_OBJECTS */
 };
 
 struct task_output {
     const char *task; /* only this one; NULL: all */
     enum output_style style;
-    bool raw;        /* on a terminal too, bytes as they are */
-    bool interleave; /* of several tasks OUTPUT_FILES becomes OUTPUT_LINES */
-    int64_t since;   /* only what was copied since then, or little before; 0: all */
-    int tail;        /* only so many lines of what is there at first; -1: all */
+    bool raw;        /* do not escape control characters on a terminal */
+    bool interleave; /* use OUTPUT_LINES for several tasks, not OUTPUT_FILES */
+    int64_t since;   /* only output copied since then, or shortly before; 0: all */
+    int tail;        /* lines of the output present at the first call; -1: all */
     struct output_file *files;
     size_t count;
-    const char *last; /* whose output was printed last */
-    bool denied;      /* a file may not be read by who asks */
+    const char *last; /* the task printed last */
+    bool denied;      /* the caller may not read a file */
     bool any;         /* something was printed */
-    bool timeless;    /* it is not known since when there is what is there: nothing was printed */
+    bool timeless;    /* `since` was given but times are not known: nothing was printed */
 };
 
 /* Print what is new in the directory `output`. */
 void task_output_print(struct task_output *tasks, int output);
-/* Print the lines that are not whole, and free what there is. */
+/* Print the incomplete lines, and free everything. */
 void task_output_end(struct task_output *tasks);
 
-/* Append the names of the tasks that have files there: "main-0, worker-0". */
+/* Append the names of the tasks with files there: "main-0, worker-0". */
 void task_output_names(int output, struct buffer *out);
 
 #endif

@@ -12,30 +12,30 @@ struct job_view {
     struct job_record record;
     bool readable;           /* job.yaml could be read ... */
     struct error unreadable; /* ... or this is why not */
-    struct text why;         /* whole; empty when there is none */
+    struct text why;         /* all of it; empty when there is none */
     struct job_situation situation;
-    struct text tasks_held; /* of an array: those that somebody holds now; empty: none */
+    struct text tasks_held; /* of an array: the tasks on hold; empty: none */
 };
 
-/* Read what the job's files say.  -1 with errno when the directory is not there (any more), or may not be
- * read: then only the place is known. */
+/* Read the job's files.  -1 with errno when the directory is gone or may not be read: then only
+ * the place is known. */
 int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
               struct job_view *view);
 
-/* Of a job of rendered/: let its why say what it waits for, if nothing else does. */
+/* For a job in rendered/ without a why: set it to what the job waits for. */
 void view_take_waiting(struct job_view *view, const struct waiting_file *waiting,
                        struct arena *arena);
 
 /* The first line of why. */
 struct text view_sentence(const struct job_view *view);
 
-/* Whether the job has come to an end that only somebody's request changes: done, or failed without a
- * retry that comes by itself. */
+/* Has the job ended for good unless somebody requests a change: done, or failed without an
+ * automatic retry? */
 bool view_has_ended(const struct job_view *view);
 
-/* Milliseconds that the last attempt has run; -1: it has not started, or it is not known. */
+/* How long the last attempt has run, in milliseconds; -1: not started, or not known. */
 int64_t view_elapsed(const struct job_view *view);
-/* 0 of a job that is done; of the task that decided a failure; -1: no task has. */
+/* 0 for a done job; for a failed one the exit code of the task that decided; -1 without one. */
 int view_exit_code(const struct job_view *view);
 
 /* A tree for --json. */

@@ -6,13 +6,13 @@
 #include "base/error.h"
 #include "commands/options.h"
 
-/* Append a job file, in YAML, whose one task runs the words as they are, with no shell in between, and whose
- * `program` is the current directory, so that this is where they run: unless that is /, or `sets` has
- * a `program`.  -1 and a sentence. */
+/* Append a job file in YAML with one task that runs the words literally, without a shell.  Its
+ * `program` is the current directory, where the words run, unless that is / or `sets` has a
+ * `program`.  -1 and a sentence. */
 int wrap_command(struct arena *arena, char *const *words, int count, const struct option_list *sets,
                  struct buffer *out, struct error *error);
 
-/* What such a file is called: the command's name without its directory, and .yaml.  In the arena. */
+/* The name for such a file: the command's base name, and .yaml.  In the arena. */
 const char *wrap_name(struct arena *arena, const char *command);
 
 #endif

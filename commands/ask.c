@@ -1,4 +1,4 @@
-/* commands/ask.c - the executor of a spool, for a command that has a question to it */
+/* commands/ask.c - opens the executor of a spool for a command that queries it */
 #include "commands/ask.h"
 
 #include <unistd.h>

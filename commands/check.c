@@ -1,10 +1,10 @@
 /* commands/check.c - dlspool check [REVISION]: validate the templates of a repository, and the jobs
  *
- * Without a revision or a repository it is about a whole spool: dlspool.yaml is read, the executor
- * asked, and its jobs are looked over, too.
+ * Without a revision or a repository it checks a whole spool: it reads dlspool.yaml, queries the
+ * executor, and looks over the jobs, too.
  *
- * The pre-receive hook of templates.git runs it on what is pushed, whose objects git keeps apart
- * until the hook lets them in.
+ * The pre-receive hook of templates.git runs it on a push.  Until the hook accepts the push, git
+ * keeps the pushed objects apart.
  */
 #include <stdio.h>
 
@@ -32,9 +32,9 @@ static int accept_manifest(void *context, const char *executor, struct text mani
     return registry_check_tree(executor, tree, error);
 }
 
-/* What is being done, and what came of it. */
+/* One run of the check, and its result. */
 struct checking {
-    const char *path, *revision; /* a repository's; NULL: the spool's own, and HEAD */
+    const char *path, *revision; /* of a repository; NULL: the spool's own, and HEAD */
     bool quiet, json;
     struct arena *arena;
     struct findings findings;

@@ -1,6 +1,6 @@
-/* commands/check_jobs.c - looking over the jobs of a spool
+/* commands/check_jobs.c - checks the jobs of a spool
  *
- * What the stages do about each damage is in docs/administrator.md ("When something is wrong").
+ * docs/administrator.md ("When something is wrong") says how the stages handle each kind of damage.
  */
 #include "commands/check_jobs.h"
 
@@ -24,7 +24,7 @@
 enum { FILE_LIMIT = 16 << 20, MOST_JOBS = 1 << 24 }; /* bytes; jobs */
 static const int64_t settled_after = 60000;          /* milliseconds without an event in the log */
 
-struct seen { /* where an id was met first */
+struct seen { /* where an id was found first */
     enum state state;
     char date[16];
 };
@@ -35,8 +35,8 @@ struct checker {
     struct check_jobs_result *result;
     struct names *seen;
     struct arena *arena;
-    struct buffer lines; /* about the job that is looked at */
-    size_t problems;     /* ... and how many of them are problems */
+    struct buffer lines; /* findings about the present job */
+    size_t problems;     /* how many of these are problems */
     const struct job_place *place;
     int job;
 };
@@ -55,7 +55,8 @@ static void add_finding(struct checker *checker, bool problem, const char *forma
     checker->problems += problem;
 }
 
-/* What may not be read by whoever asks is left out; everything else is a problem. */
+/* Read a file of the job.  A file that the caller may not read is skipped; any other failure is
+ * a problem. */
 static bool read_part(struct checker *checker, const char *name, struct buffer *bytes)
 {
     struct error error;
@@ -81,7 +82,8 @@ static void check_digest(struct checker *checker, const char *name, struct text 
     buffer_free(&bytes);
 }
 
-/* Lines that are no events; the last may be cut by a crash, which is nothing. */
+/* How many lines are not events.  A last line without its end does not count: a crash may have
+ * cut it. */
 static size_t count_bad_lines(struct text log)
 {
     size_t lines = 0, events = 0;
@@ -112,7 +114,8 @@ static void check_log(struct checker *checker)
     if (bad)
         add_finding(checker, true, "%zu %s of log %s no event", bad, bad == 1 ? "line" : "lines",
                     bad == 1 ? "is" : "are");
-    /* Between the line and the move, the job is on its way. */
+    /* A stage appends the event before it moves the job, so a recent event may be ahead of the
+     * directory. */
     bool settled = !fstatat(checker->job, "log", &status, AT_SYMLINK_NOFOLLOW) &&
                    clock_now() - (int64_t)status.st_mtime * 1000 > settled_after;
     if (settled && eventlog_state(buffer_text(&log), &state) && state != checker->place->state)
@@ -123,7 +126,7 @@ static void check_log(struct checker *checker)
     buffer_free(&log);
 }
 
-/* The first line of `why`. */
+/* Report a quarantined job with the first line of its `why`. */
 static void say_quarantined(struct checker *checker, const char *what)
 {
     struct buffer why = {0};
@@ -215,7 +218,7 @@ static void check_duplicate(struct checker *checker)
                     job_place_text(&other, buffer));
 }
 
-/* On a terminal, where many jobs take long; 0: it is over, and the line goes. */
+/* Show progress on a terminal, since many jobs take long; 0 removes the line at the end. */
 static void show_progress(size_t jobs)
 {
     enum { OFTEN = 500 };
@@ -249,7 +252,7 @@ static int check_job(void *context, const struct job_place *place)
         check_files(checker);
         sys.close(checker->job);
     }
-    /* One that has moved on was not looked at in peace. */
+    /* The findings count only if the job is still there: a moving job may look damaged. */
     if (checker->lines.length && is_there(checker->spool, place)) {
         findings_lines(checker->findings, buffer_text(&checker->lines));
         checker->result->problems += checker->problems;
@@ -258,7 +261,7 @@ static int check_job(void *context, const struct job_place *place)
     return 0;
 }
 
-/* What is no job in a directory of jobs.  jobs_walk() passes over it. */
+/* Entries of a directory of jobs that are not jobs; jobs_walk() skips them. */
 struct unexpected {
     struct checker *checker;
     enum state state;
@@ -280,7 +283,7 @@ static int check_name(void *context, const char *name, unsigned char type)
     return 0;
 }
 
-/* Job files over which intake has ended. */
+/* Job files that made intake end. */
 static int check_claim(void *context, const char *name, unsigned char type)
 {
     struct error_quote_buffer buffer;

@@ -1,4 +1,4 @@
-/* commands/check_settings.c - dlspool.yaml as the daemon reads it, and what it names */
+/* commands/check_settings.c - checks dlspool.yaml, and the executor and images that it names */
 #include "commands/check_settings.h"
 
 #include <stdio.h>
@@ -46,7 +46,8 @@ static bool named_before(const struct images *images, size_t row)
     return false;
 }
 
-/* An image that is not there is no problem: it is fetched when a job needs it. */
+/* Count the images that are there.  A missing image is not a problem: it is fetched when a job
+ * needs it. */
 static void tell_images(struct look *look, struct repository *repository)
 {
     struct error error;
@@ -82,7 +83,7 @@ static void ask_executor(struct look *look, const struct spool *spool,
     look->executor = ask_open(spool, settings, &error);
     if (!look->executor) {
         if (!ask_allowed(spool))
-            return; /* which is nobody's mistake */
+            return; /* a caller without the right to query is not a problem */
         tell_absent(look, error.text);
         return;
     }

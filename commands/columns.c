@@ -1,4 +1,4 @@
-/* commands/columns.c - lines of a table of jobs */
+/* commands/columns.c - tables of jobs */
 #include "commands/columns.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 enum { MOST_COLUMNS = 24, KEPT_ROWS = 200, LEAST_REASON = 20 };
 
-/* What a cell is made of. */
+/* The input of a cell. */
 struct cell_source {
     const struct job_view *view;
     const struct outlook *outlook;
@@ -174,7 +174,7 @@ static void cell_deadline(const struct cell_source *source, struct buffer *out)
         buffer_add_string(out, outlook_text(source->outlook, buffer));
 }
 
-/* With the deadline status in front, where there is one. */
+/* The reason, after the deadline status if there is one. */
 static void cell_reason(const struct cell_source *source, struct buffer *out)
 {
     struct text sentence = view_sentence(source->view);
@@ -185,7 +185,8 @@ static void cell_reason(const struct cell_source *source, struct buffer *out)
     buffer_add_text(out, sentence);
 }
 
-/* What is left out first where there is no room has the highest `rank`; 0 stays. */
+/* Columns with the highest `rank` are left out first when the terminal is narrow; those of rank
+ * 0 stay. */
 static const struct column {
     const char *word, *heading;
     write_cell *write;
@@ -221,12 +222,12 @@ enum { KNOWN = ARRAY_COUNT(known) };
 struct columns {
     const struct column *items[MOST_COLUMNS];
     size_t width[MOST_COLUMNS];
-    bool filled[MOST_COLUMNS]; /* some row has something there */
+    bool filled[MOST_COLUMNS]; /* a row has a value there */
     bool hidden[MOST_COLUMNS];
     int count;
-    bool chosen; /* by words: nothing is left out */
+    bool chosen; /* by the caller's words: nothing is left out */
     bool laid_out;
-    int terminal; /* 0: none */
+    int terminal; /* its width in characters; 0: none */
     char *(*rows)[MOST_COLUMNS];
     size_t row_count;
 };
@@ -280,7 +281,7 @@ void columns_free(struct columns *columns)
     free(columns);
 }
 
-/* How many characters it takes, as far as each takes one place. */
+/* The width of the text, counting one column for each character. */
 static size_t count_characters(const char *text)
 {
     size_t count = 0;
@@ -296,7 +297,7 @@ static void print_padded(const char *cell, size_t width, bool right)
     printf("%*s%s%*s", right ? gap : 0, "", cell, right ? 0 : gap, "");
 }
 
-/* Cut to so many characters, the last of them an ellipsis. */
+/* Print the cell in at most `most` characters; a cut one ends with an ellipsis. */
 static void print_cut(const char *cell, size_t most)
 {
     if (count_characters(cell) <= most) {

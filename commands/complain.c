@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 static const char *current_verb;
-static struct error untold; /* the first complaint that is in no object yet */
+static struct error untold; /* the first complaint that is not in a JSON object yet */
 
 void complain_of_verb(const char *verb)
 {

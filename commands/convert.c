@@ -1,6 +1,7 @@
 /* commands/convert.c - dlspool convert FILE...: print job files of other systems as dlspool's own
  *
- * Needs no spool.  What comes out is read again before it is printed, so that it is a job file.
+ * Needs no spool.  The result is parsed again before it is printed, so only valid job files are
+ * printed.
  */
 #include <stdio.h>
 
@@ -19,7 +20,7 @@
 
 enum { MOST_FILES = 4096 };
 
-/* What the command line says. */
+/* The options of the command line. */
 struct converting {
     bool several, secrets, json;
 };

@@ -1,12 +1,12 @@
-/* commands/diff.c - dlspool diff ID: what an old job would become today, and how that differs
+/* commands/diff.c - dlspool diff ID: how rendering an old job today would change its manifest
  *
- * Compared are its manifest.yaml and what its request is rendered to by the templates of today (or
- * of --revision REV) for the executor that the settings name today; id, owner, attempt and time of
- * acceptance stay the job's.  Touches nothing.
+ * Compares the job's manifest.yaml with its request as rendered by today's templates (or those of
+ * --revision REV) for the executor of today's settings.  The job keeps its id, owner, attempt and
+ * time of acceptance.  Changes nothing.
  *
- * Secrets are never printed: of a job that has some, both sides are rendered with asterisks in
- * their place, the older one by the commit that it was rendered with.  Where that commit is gone,
- * lines of the manifest are not shown at all.
+ * Secrets are never printed: for a job with secrets, both sides are rendered with asterisks in
+ * their place, the older one by the commit that it was rendered with.  If that commit is gone, no
+ * lines of the manifest are shown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,18 +31,18 @@ struct comparison {
     struct arena *arena;
     struct spool spool;
     struct settings settings;
-    struct repository *repository; /* of today, or --revision */
+    struct repository *repository; /* at HEAD, or at --revision */
     struct replay replay;
     struct preparation understood; /* masked */
-    struct job_record was;         /* the facts of the last rendering */
+    struct job_record was;         /* the record of the last rendering */
     struct replay_rendering today;
     struct text before; /* the manifest of the last rendering; empty: there was none */
-    bool before_hidden; /* it cannot be had without its secrets */
+    bool before_hidden; /* it cannot be shown without secrets */
     bool changed;
     struct buffer lines; /* as `diff -u` */
 };
 
-/* A job that moves while it is looked for is looked for again. */
+/* Read the job, and search for it again when it moves meanwhile. */
 static int read_job(struct comparison *comparison, const char *id, struct error *error)
 {
     enum replay_found found = REPLAY_GONE;
@@ -56,7 +56,7 @@ static int read_job(struct comparison *comparison, const char *id, struct error 
     return found == REPLAY_READ ? 0 : -1;
 }
 
-/* The digest of a rendering in which nothing is masked.  -1 when it does not render. */
+/* Get the digest of the unmasked rendering.  -1 when rendering fails. */
 static int whole_digest(const struct comparison *comparison, struct repository *repository,
                         struct text executor, char digest[SHA256_HEX_SIZE])
 {
@@ -72,7 +72,7 @@ static int whole_digest(const struct comparison *comparison, struct repository *
     return rendering.rendered ? 0 : -1;
 }
 
-/* The manifest of a job with secrets, as it was but for these. */
+/* Render the manifest of a job with secrets as it was, with these masked. */
 static int render_before(struct comparison *comparison, struct error *error)
 {
     const struct job_record *was = &comparison->was;
@@ -106,7 +106,7 @@ static int render_before(struct comparison *comparison, struct error *error)
                            comparison->replay.place.id, commit, rendering.error.text);
 }
 
-/* The manifest as it was. */
+/* Read the manifest as it was. */
 static int read_before(struct comparison *comparison, struct error *error)
 {
     struct buffer manifest = {0};
@@ -153,7 +153,8 @@ static int compare_job(struct comparison *comparison, struct error *error)
     return differ < 0 ? -1 : 0;
 }
 
-/* 0, or -1 and a sentence; comparison->today may then be one that is refused. */
+/* Read both sides.  -1 and a sentence on failure, with comparison->today set if today's request
+ * was refused. */
 static int read_both(struct comparison *comparison, const char *id, const char *revision,
                      struct error *error)
 {
@@ -212,7 +213,7 @@ static void print_fact(const char *name, struct text before, struct text after)
            before.length ? before.data : "-", (int)after.length, after.data);
 }
 
-/* The image, and the line of images.txt that named it. */
+/* The image, and the line of images.txt that selected it. */
 static struct text image_fact(struct arena *arena, const struct job_record *record)
 {
     if (!record->image.length)

@@ -1,4 +1,4 @@
-/* commands/drop_file.c - drop a file into incoming/, complete from its first moment */
+/* commands/drop_file.c - drops a file into incoming/ atomically */
 #include "commands/drop_file.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ int drop_file(const struct spool *spool, const char *stem, const char *ending, s
                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (file < 0)
         return error_errno(error, "a file could not be made in %s/incoming", spool->path);
-    /* Whatever the umask: a daemon that is not root must be able to read it. */
+    /* The umask must not keep a daemon that is not root from reading it. */
     if (sys.fchmod(file, 0644)) {
         error_errno(error, "the file's mode could not be set");
         sys.close(file);

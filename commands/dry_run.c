@@ -1,4 +1,4 @@
-/* commands/dry_run.c - what would become of a job file, without dropping it */
+/* commands/dry_run.c - checks and renders a job file without dropping it */
 #include "commands/dry_run.h"
 
 #include <stdio.h>
@@ -38,6 +38,8 @@ static void tell_program(struct arena *arena, const char *path, const struct job
     print_json(tree);
 }
 
+/* Prepare, check against the limits and render the job file, and print its notes.  -1 and a
+ * sentence. */
 static int render_file(const struct limits *limits, struct arena *arena, struct text bytes,
                        const char *path, struct job_record *record, struct error *error)
 {

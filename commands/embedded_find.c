@@ -1,4 +1,4 @@
-/* commands/embedded_find.c - one of the files that the program carries */
+/* commands/embedded_find.c - finds a file that is built into the program */
 #include <string.h>
 
 #include "commands/embedded.h"

@@ -1,7 +1,7 @@
 /* commands/eval.c - dlspool eval T C: render one JSON-e template with one context
  *
- * For authors of templates and for tests: nothing of a spool is read or touched.  The functions
- * that job templates may call are there; $include is not, for there is no repository.
+ * For authors of templates and for tests: reads and changes nothing in a spool.  The functions of
+ * job templates are available; $include is not, since there is no repository.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static int read_source(const char *path, struct buffer *source, struct error *er
     return result;
 }
 
-/* Is it JSON?  YAML's own form of objects and lists begins alike. */
+/* Read the source as JSON if it begins as JSON.  It may still be YAML: flow collections begin
+ * alike. */
 static struct value *read_perhaps_json(struct arena *arena, struct text source, const char *name)
 {
     struct text trimmed = text_trim(source);
@@ -61,7 +62,7 @@ static double microseconds_now(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* Render some more times, only to know how long it takes: microseconds. */
+/* Measure the time of a rendering, in microseconds, by repeating it. */
 static double measure_rendering(const struct template *template, struct rendering rendering,
                                 int times)
 {
@@ -86,7 +87,7 @@ static struct value *result_object(struct arena *arena, struct value *result, do
     return tree;
 }
 
-/* Render the template with the context and print the result, or say why that cannot be. */
+/* Render the template with the context and print the result, or complain. */
 static int evaluate_template(struct arena *arena, char **paths, int64_t now, int times)
 {
     struct error error;

@@ -1,4 +1,4 @@
-/* commands/findings.c - what `dlspool check` finds: told to people at once, and kept for --json */
+/* commands/findings.c - the findings of `dlspool check`: printed at once, and kept for --json */
 #include "commands/findings.h"
 
 #include <stdarg.h>

@@ -20,7 +20,8 @@
 #include "stages/lease.h"
 
 static const struct timespec look_interval = {.tv_nsec = 100 * 1000000};
-/* Milliseconds: what starts by itself in that time is not told; and how often it is looked who serves. */
+/* Milliseconds: why a job waits is not shown before PATIENCE, since most start within it; the
+ * other two are between looks at the lease, and between updates of the progress. */
 enum { PATIENCE = 1500, LEASE_INTERVAL = 2000, PROGRESS_INTERVAL = 1000 };
 
 struct following {
@@ -31,11 +32,11 @@ struct following {
     bool *ended;
     struct follow_said *said;
     int64_t begun, lease_looked, progress_shown;
-    bool progress; /* there is a line of progress on the terminal */
+    bool progress; /* a line of progress is on the terminal */
     int status;
 };
 
-/* ---- what is told beside ends ---- */
+/* ---- messages about jobs that have not ended ---- */
 
 static void clear_progress(struct following *following)
 {
@@ -94,7 +95,7 @@ static bool is_unserved(const struct spool *spool)
     return lease_present(spool, who) == 0;
 }
 
-/* A daemon that is being restarted is none for a moment. */
+/* Warn once when no daemon serves the spool.  Not at the first look: one may just be restarting. */
 static void look_for_daemon(struct following *following)
 {
     int64_t now = clock_elapsed();
@@ -137,7 +138,7 @@ static void take_end(struct following *following, const struct job_view *view)
         following->options->exit_status && code > 0 && code < 256 ? code : STATUS_JOB_FAILED;
 }
 
-/* Has it ended?  -1 and it was said: it is not there any more. */
+/* Has the job ended?  -1 after a complaint when it is gone. */
 static int look_at_job(struct following *following, size_t i)
 {
     struct job_place place;

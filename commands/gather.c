@@ -12,7 +12,7 @@
 struct places {
     struct job_place *items;
     size_t count, capacity;
-    size_t next; /* that was not handed out yet */
+    size_t next; /* the first that was not returned yet */
 };
 
 struct gathering {
@@ -83,8 +83,8 @@ void gather_close(struct gathering *gathering)
     free(gathering);
 }
 
-/* Can a job that ended on that day be newer than the newest one that is at hand?  A job is not older than
- * its day, so it cannot unless that day is over only after the job came. */
+/* Can a job that ended on `day` be newer than the newest one at hand?  A job ends on or after
+ * the day of its acceptance, so a day before the acceptance of that one has only older jobs. */
 static bool may_be_newer(const char *day, const struct places *ended)
 {
     char date[CLOCK_TEXT_SIZE];
@@ -101,7 +101,7 @@ static int read_days(struct gathering *gathering)
         char first[CLOCK_TEXT_SIZE];
         if (gathering->filter->since &&
             strcmp(day, clock_date(gathering->filter->since, first)) < 0) {
-            gathering->day_next = gathering->day_count; /* nor those before */
+            gathering->day_next = gathering->day_count; /* earlier days neither */
             break;
         }
         if (jobs_walk_day(gathering->spool, day, take_place, gathering) < 0)

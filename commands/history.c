@@ -16,15 +16,15 @@
 #include "spool/history.h"
 #include "spool/jobs.h"
 
-/* What was said of a job before it ran. */
+/* The first prediction of a job's time, made before it ran. */
 struct foretold {
-    double seconds, late; /* 0: nothing */
+    double seconds, late; /* median and late estimate; 0: not predicted */
 };
 
 struct hindsight {
-    size_t count;        /* jobs that were predicted, and ran to their end as they began */
-    size_t covered;      /* ... that took no longer than said to be late */
-    double median, mean; /* error, relative to what they took */
+    size_t count;        /* jobs that were predicted and ended at their first size */
+    size_t covered;      /* of these: not longer than the late estimate */
+    double median, mean; /* error, relative to the time taken */
 };
 
 struct report {
@@ -35,7 +35,7 @@ struct report {
     struct hindsight hindsight;
 };
 
-/* The first prediction that the job's log tells of. */
+/* Read the first prediction from the job's log. */
 static struct foretold read_foretold(int job)
 {
     struct buffer log = {0};
@@ -55,7 +55,8 @@ static struct foretold read_foretold(int job)
     return foretold;
 }
 
-/* It is in done/, under the day of its end or, when it was moved after midnight, another one. */
+/* Find the prediction for a run.  The job is in done/, under the day of its end or, when it was
+ * moved after midnight, a later one. */
 static struct foretold find_foretold(struct report *report, const struct past_run *run)
 {
     struct job_place place = {.state = STATE_DONE};
@@ -159,7 +160,7 @@ static void put_number(struct arena *arena, struct value *object, const char *na
     value_put(arena, object, name, known ? value_number(arena, number) : value_null(arena));
 }
 
-/* A run for --json: every key is there, null where nothing is known. */
+/* A run for --json: it has every key; unknown values are null. */
 static struct value *run_tree(struct arena *arena, const struct past_run *run,
                               const struct foretold *foretold)
 {

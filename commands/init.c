@@ -1,8 +1,8 @@
 /* commands/init.c - dlspool init DIR: make a spool
  *
- * Directories, dlspool.yaml, and templates.git with the templates that came with the program as
- * its first commit and the hook that checks pushes.  What is there already is left alone, so that
- * running it again completes a spool and never overwrites anything.
+ * Directories, dlspool.yaml, and templates.git with the templates of this version as its first
+ * commit and the hook that checks pushes.  Existing files are left alone, so running it again
+ * completes a spool and never overwrites anything.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +115,7 @@ static int give_path(const char *path, const char *name, bool whole, const char 
     return 0;
 }
 
-/* Before anything is made: the settings would name a user who is not there. */
+/* Check the user before anything is made: the settings must not name an unknown one. */
 static int check_user(const char *user, struct error *error)
 {
     struct error_quote_buffer buffer;
@@ -152,7 +152,7 @@ static int give_to_user(const char *path, const char *user, struct error *error)
     return 0;
 }
 
-/* What root has added to somebody's templates.git is to be theirs, too. */
+/* Give files that root has added to somebody's templates.git to its owner. */
 static int give_templates_back(const char *path, struct error *error)
 {
     char full[PATH_MAX + 64], owner[32];
@@ -188,7 +188,7 @@ static void put_text(struct arena *arena, struct value *tree, const char *key, s
     value_put(arena, tree, key, text.length ? value_text(arena, text) : value_null(arena));
 }
 
-/* What the spool is now: what was there already counts, not what was asked for. */
+/* Print the spool as it is now: existing settings count, not the requested ones. */
 static int print_spool(const char *path, bool made, struct error *error)
 {
     struct spool spool;

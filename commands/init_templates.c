@@ -98,7 +98,7 @@ int init_templates_create(const char *path, struct error *error)
     return result;
 }
 
-/* The first commit of what is served: by its first parents, which merges keep. */
+/* Find the first commit of the served branch along first parents, which merges keep. */
 static int find_first(git_repository *repository, git_commit **found, struct error *error)
 {
     git_oid id;
@@ -118,7 +118,8 @@ static int find_first(git_repository *repository, git_commit **found, struct err
     return 0;
 }
 
-/* The last commit of vendor, or what it is to begin with. */
+/* Find the parent of the next commit on vendor: its last commit, or the first of main when there
+ * is no vendor. */
 static int find_parent(git_repository *repository, git_commit **parent, struct error *error)
 {
     git_oid id;
@@ -154,7 +155,7 @@ int init_templates_upgrade(const char *path, struct error *error)
 {
     git_repository *repository = NULL;
     git_libgit2_init();
-    /* Root upgrades a spool that is somebody else's. */
+    /* Root may upgrade a spool that another user owns, which libgit2 would refuse. */
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
     int result = git_repository_open_bare(&repository, path)
                      ? git_failed(error, "the repository could not be opened")

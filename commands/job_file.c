@@ -1,4 +1,4 @@
-/* commands/job_file.c - a job file as its user has it */
+/* commands/job_file.c - reads a job file of a user */
 #include "commands/job_file.h"
 
 #include <libgen.h>
@@ -15,7 +15,8 @@
 
 enum { FILE_LIMIT = 1 << 20 };
 
-/* Write out what is relative to the file's directory; of what has no name, to ours. */
+/* Make relative paths absolute: relative to the file's directory, or to the current one for
+ * standard input. */
 static void make_absolute(const char *path, struct buffer *bytes)
 {
     char directory[PATH_MAX];

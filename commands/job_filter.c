@@ -1,4 +1,4 @@
-/* commands/job_filter.c - which jobs are meant by --mine, --user, --name, --state and --since */
+/* commands/job_filter.c - selects jobs by --mine, --user, --name, --state and --since */
 #include "commands/job_filter.h"
 
 #include <fnmatch.h>

@@ -1,7 +1,7 @@
 /* commands/kill.c - dlspool kill, retry, hold and release
  *
- * Each drops a control file for each job; who may ask is decided by intake from the file's owner.  What
- * would be refused for certain is said here already.
+ * Each drops a control file for each job; intake checks the file's owner to decide whether the
+ * request is allowed.  Requests that intake would certainly refuse are refused here already.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static bool may_ask_tasks(const struct asking *asking, const struct job_view *vi
     return may;
 }
 
-/* May it be asked?  -1 and a sentence when it would be refused. */
+/* Check whether the request is possible.  -1 and a sentence when intake would refuse it. */
 static int check_request(const struct asking *asking, const struct job_view *view,
                          const char *tasks, struct error *error)
 {
@@ -100,7 +100,8 @@ static void tell_asked(const struct asking *asking, const char *id, const char *
     print_json(tree);
 }
 
-/* Ask for one job, or some tasks of it.  The status; what is wrong was said. */
+/* Drop the request for one job, or for some of its tasks.  Returns the status, after a complaint
+ * on failure. */
 static int ask_for_job(struct asking *asking, const struct job_place *place, const char *tasks)
 {
     struct job_view view;
@@ -125,7 +126,7 @@ static int ask_for_job(struct asking *asking, const struct job_place *place, con
     return result ? STATUS_FAILED : STATUS_DONE;
 }
 
-/* ---- many by what they are ---- */
+/* ---- jobs that options select ---- */
 
 static int collect_job(void *context, const struct job_place *place)
 {
@@ -143,7 +144,8 @@ static int collect_job(void *context, const struct job_place *place)
     return 0;
 }
 
-/* Without a user, the caller's own: another's jobs are never meant by chance. */
+/* Drop requests for the selected jobs.  Without --user only the caller's own are selected, so
+ * that others' jobs are never hit by accident. */
 static int ask_selected(struct asking *asking)
 {
     int status = STATUS_DONE;
@@ -166,10 +168,10 @@ static int ask_selected(struct asking *asking)
     return status;
 }
 
-/* ---- those that are named ---- */
+/* ---- jobs that are named ---- */
 
-/* The job's name goes to `job`.  The indexes of its tasks, "" where the job as a whole is meant; NULL when
- * there is a sign for them, and none. */
+/* Split a word into the job's name, stored in `job`, and the indexes of its tasks.  Returns
+ * these, "" for the whole job, or NULL when the separator is there without indexes. */
 static const char *take_tasks(const struct asking *asking, const char *word,
                               char job[static NAME_MAX + 1])
 {
@@ -188,8 +190,8 @@ static int bad_tasks(const char *word, struct error *error)
     return STATUS_USAGE;
 }
 
-/* Numbers behind an id that name no job are meant as tasks of it: the whole of it is not to be killed for
- * that.  True, and said, when there is one. */
+/* Complain and return true when a word after an id is a number that names no job: it is probably
+ * meant as a task, and the whole job must not be killed for it. */
 static bool is_index_apart(const struct asking *asking, char *const *words, int count)
 {
     for (int i = 1; i < count; i++) {
@@ -230,6 +232,8 @@ static int ask_named(struct asking *asking, char *const *words, int count)
     return status;
 }
 
+/* Read the command line of one of the verbs, and drop a request for each job that it names or
+ * selects. */
 static int ask_all(const char *verb, enum control_verb control, const char *summary,
                    const char *details, int argument_count, char **arguments)
 {

@@ -1,7 +1,7 @@
 /* commands/list.c - dlspool list
  *
- * Jobs are printed as they are read, so that a spool of any size is listed in little memory; only to sort
- * them by something else than their age, what they are sorted by is kept of each.
+ * Jobs are printed as they are read, so memory does not grow with the spool; only another order
+ * than by age keeps each job's sort key.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static void keep_key(struct listing *listing, const struct job_view *view)
     snprintf(key->text, sizeof(key->text), "%.*s", (int)text.length, text.length ? text.data : "");
 }
 
-/* Those that are alike stay newest first. */
+/* Jobs with equal keys stay newest first. */
 static int compare_keys(const void *a, const void *b)
 {
     const struct sort_key *first = a, *second = b;
@@ -165,7 +165,7 @@ static void tell_left(const struct listing *listing, const struct gathering *gat
         remark("older jobs were not looked at; --all lists all, --limit or --since more of them");
 }
 
-/* -1 when a directory cannot be read, which was said. */
+/* Print or collect every selected job.  -1 after a complaint when a directory cannot be read. */
 static int go_through(struct listing *listing, struct gathering *gathering)
 {
     struct arena *arena = arena_new();

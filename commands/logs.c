@@ -48,7 +48,7 @@ static int find_previous(void *context, const char *name, unsigned char type)
     return 0;
 }
 
-/* The directory with what is to be printed, or -1 with errno. */
+/* The directory of the output to print, or -1 with errno. */
 static int open_output(const struct logs *logs, const struct job_place *place)
 {
     char name[32] = "output";
@@ -67,7 +67,7 @@ static int open_output(const struct logs *logs, const struct job_place *place)
     return output;
 }
 
-/* Print what is new.  -1 when the job's directory is not there (any more). */
+/* Print new output.  -1 when the job's directory is gone or was not there. */
 static int print_new(struct logs *logs, const struct job_place *place)
 {
     struct stat status;
@@ -87,7 +87,7 @@ static int print_new(struct logs *logs, const struct job_place *place)
     return result;
 }
 
-/* Nothing of that task: which are there? */
+/* Complain that the task has no output, and list the tasks that have some. */
 static int complain_task(const struct logs *logs, const struct job_place *place)
 {
     struct buffer names = {0};
@@ -135,9 +135,9 @@ static int print_logs(struct logs *logs, const char *word)
     int status = pick_job(logs->spool, word, &place);
     if (status != STATUS_DONE)
         return status;
-    memcpy(id, place.id, sizeof(id)); /* a newer job of that name is another */
+    memcpy(id, place.id, sizeof(id)); /* from now on by id: a newer job may get the name */
     for (;;) {
-        /* Asked first: what is printed after the end was known to have come is all there is. */
+        /* Asked before printing: once the job has ended, the output printed after that is complete. */
         bool ended = has_ended(logs->spool, &place);
         if (print_new(logs, &place) == 0 && (!logs->follow || ended || logs->tasks.timeless))
             return tell_end(logs, &place, ended);

@@ -15,7 +15,7 @@ struct verb {
     const char *name;
     int (*run)(int argument_count, char **arguments);
     const char *summary;
-    const char *head; /* of the group of verbs that begins here, or NULL */
+    const char *head; /* the heading of the group of verbs that begins here, or NULL */
 };
 
 static const struct verb verbs[] = {
@@ -63,7 +63,7 @@ static void print_help(FILE *out)
                  "dlspool-VERB(1).\n");
 }
 
-/* What other systems call it. */
+/* Other systems' names for our verbs. */
 static const struct {
     const char *word, *verb;
 } others[] = {
@@ -90,7 +90,7 @@ static const char *nearest_verb(const char *word)
         names[i] = verbs[i].name;
     names[VERB_COUNT] = "help";
     const char *nearest = nearest_word(text_of(word), names);
-    /* What does not even begin alike was not meant: "bogus" is not "logs". */
+    /* A suggestion must have the same first letter: "bogus" is not "logs". */
     return nearest && nearest[0] == word[0] ? nearest : NULL;
 }
 
@@ -129,9 +129,9 @@ static int help_with_verb(int count, char **words)
 int main(int argument_count, char **arguments)
 {
     int at = 1;
-    /* A reader that goes away (`dlspool list | head`) is no reason to die without a word. */
+    /* `dlspool list | head` ends by SIGPIPE as other tools do, even if the caller ignores it. */
     signal(SIGPIPE, SIG_DFL);
-    /* What a spool shows is decided by the modes asked for, not by the caller's habits. */
+    /* Files get the modes that we ask for, whatever the caller's umask. */
     umask(022);
     option_spool = getenv("DLSPOOL_DIR");
     if (!option_spool || !*option_spool)

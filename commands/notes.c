@@ -1,5 +1,4 @@
-/* commands/notes.c - what a job's owner was told when it was accepted: fields without an effect
- * here */
+/* commands/notes.c - notes to a job's owner: fields of the job file that have no effect here */
 #include "commands/notes.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 
 enum {
     HEAD_LIMIT = 1 << 20, /* bytes of the log: notes are among its first lines */
-    MOST_MOVES = 8        /* of a job, that is looked for again */
+    MOST_MOVES = 8        /* of the job before we give up */
 };
 
 void notes_walk(struct text log,
@@ -42,7 +41,7 @@ void notes_complain(const struct spool *spool, const struct job_place *place)
     struct job_place copy = *place;
     struct buffer log = {0};
     int job = job_open(spool, &copy);
-    /* It goes on meanwhile. */
+    /* The job may move meanwhile. */
     for (int i = 0; job < 0 && errno == ENOENT && i < MOST_MOVES; i++) {
         struct error error;
         if (jobs_find(spool, text_of(place->id), &copy, &error))

@@ -125,7 +125,8 @@ static bool take_value(const struct option_spec *option, const char *word)
     return false;
 }
 
-/* Asked before the words are read: a mistake in them is told to programs, too. */
+/* Is --json among the words?  Asked before they are parsed, so that mistakes in them are also
+ * printed as JSON. */
 static bool has_json(const struct verb_usage *usage, int argument_count, char **arguments)
 {
     const struct option_spec *option = find_option(usage, TEXT("json"), false);

@@ -1,4 +1,4 @@
-/* commands/outlook.c - how a job stands: its deadline, what is predicted of it, and how far it is */
+/* commands/outlook.c - a job's deadline, prediction and progress */
 #include "commands/outlook.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 /* ---- reading ---- */
 
-/* When a job that is done had ended. */
+/* When a done job ended. */
 static int64_t end_of(int job, struct arena *arena)
 {
     struct buffer log = {0};
@@ -47,7 +47,7 @@ void outlook_measure(int job, struct arena *arena, struct outlook *outlook)
     }
 }
 
-/* The words of the plan, which lives as long as its arena: the usual ones are known. */
+/* A status that outlives the plan's arena: a literal for each known one. */
 static const char *status_word(struct text word)
 {
     static const char *const words[] = {"best effort", "on track", "at risk", "cannot meet",

@@ -1,4 +1,4 @@
-/* commands/pick.c - which job is meant by a word on the command line */
+/* commands/pick.c - finds the job that a word on the command line means */
 #include "commands/pick.h"
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "commands/options.h"
 #include "spool/meant.h"
 
-/* A line for each, with what tells them apart. */
+/* Append a line for each candidate, with details that tell them apart. */
 static void list_places(const struct spool *spool, const struct meant *meant, struct buffer *out)
 {
     struct arena *arena = arena_new();

@@ -1,8 +1,8 @@
-/* commands/plan.c - dlspool plan REV: what a commit of the templates would make of recent jobs
+/* commands/plan.c - dlspool plan REV: how a commit of the templates would change recent jobs
  *
- * The jobs of the last days are rendered with what is served now and with that commit; what differs
- * is said in groups, a line each.  Touches nothing.  The pre-receive hook of templates.git runs it on
- * what is pushed, for the pusher to read.
+ * Renders the jobs of the last days with the served commit and with that one, and prints the
+ * differences in groups, a line each.  Changes nothing.  The pre-receive hook of templates.git runs
+ * it on a push, and the pusher sees the result.
  */
 #include <stdio.h>
 #include <string.h>

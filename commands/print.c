@@ -1,4 +1,4 @@
-/* commands/print.c - text that others wrote, and trees as JSON, on standard output */
+/* commands/print.c - prints untrusted text, and trees as JSON, on standard output */
 #include "commands/print.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* commands/reach.c - where a running job can be connected to, and how its owner opens it */
+/* commands/reach.c - the addresses of a running job, and how its owner connects to them */
 #include "commands/reach.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 enum {
     MANIFEST_LIMIT = 16 << 20, /* bytes */
     OUTPUT_LOOKED_AT = 256 << 10,
-    PATH_MOST = 400 /* of what follows the port in an address */
+    PATH_MOST = 400 /* bytes of a path after the port of an address */
 };
 
 static void add_address(struct reach *reach, struct text address)
@@ -22,7 +22,7 @@ static void add_address(struct reach *reach, struct text address)
         reach->addresses[reach->count++] = address;
 }
 
-/* ---- what is known beforehand ---- */
+/* ---- addresses in the manifest ---- */
 
 static void take_listen(const struct value *manifest, const struct job_view *view,
                         struct arena *arena, struct reach *reach)
@@ -35,7 +35,8 @@ static void take_listen(const struct value *manifest, const struct job_view *vie
                         arena_printf(arena, "%s:%d", node, (int)ports->list.items[i]->number));
 }
 
-/* One with an address of its own: not of those by which tasks only find one another. */
+/* Add the address of a Service with its own cluster address.  Headless ones, by which tasks find
+ * one another, are skipped. */
 static void take_service(const struct value *object, struct text space, struct arena *arena,
                          struct reach *reach)
 {
@@ -79,8 +80,8 @@ static int port_of(struct text address)
     return colon ? (int)strtol(colon + 1, NULL, 10) : 0;
 }
 
-/* The path of the first address at that port that has a token: "lab?token=..."; empty when there is
- * none. The bytes are a user's, and go to a terminal: only those of plain addresses are taken. */
+/* The path of the first address at that port that has a token: "lab?token=..."; empty when there
+ * is none.  The bytes are a user's and go to a terminal: only plain URL characters are accepted. */
 static struct text find_path(struct text output, int port)
 {
     static const char plain[] =

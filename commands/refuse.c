@@ -1,4 +1,4 @@
-/* commands/refuse.c - what cannot be had or done: a sentence, and for programs an object */
+/* commands/refuse.c - complaints about one operand: a sentence, and for --json an object */
 #include "commands/refuse.h"
 
 #include <errno.h>

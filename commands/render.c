@@ -1,14 +1,14 @@
 /* commands/render.c - dlspool render FILE|ID...: print the manifests that job files would become
  *
- * Touches nothing.  With --server the scheduler is asked what it would make of it, and what it says
- * is printed instead.  The bytes are those that would be submitted, but for the id, which a file has
- * not yet: its token is written as zeros.  For the id of a job in the spool, it is rendered again
- * with the commit it was rendered with, which gives its manifest.yaml.
+ * Changes nothing.  With --server it asks the scheduler to validate the manifest, and prints its
+ * answer instead.  The bytes are those that would be submitted, but for the id: a file has none
+ * yet, so its token is written as zeros.  A job of the spool is rendered again with the commit that
+ * it was rendered with, which gives its manifest.yaml.
  *
- * With --sent it is what the executor adds too, made by what makes the requests of a submission.
+ * With --sent, prints the requests that the executor would send, made by the code that submits.
  *
- * What a job file says is secret is printed as asterisks, as the output may end up in somebody's log;
- * --secrets prints it.
+ * Secrets of the job file are printed as asterisks, as the output may end up in somebody's log;
+ * --secrets prints them.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ struct rendering_job {
     char id[ID_SIZE];
 };
 
-/* What the command line says. */
+/* The options of the command line. */
 struct asked {
     const char *revision, *id; /* or NULL */
     bool server, sent, secrets, json, several;
@@ -81,7 +81,7 @@ static int read_job(struct rendering_job *job, const char *id, struct error *err
     return result;
 }
 
-/* What the scheduler says, or what it would be sent. */
+/* Get the scheduler's answer, or the requests that it would get. */
 static int ask_executor(struct rendering_job *job, const struct asked *asked, struct text manifest,
                         struct buffer *answer, struct error *error)
 {
@@ -117,7 +117,7 @@ static int ask_executor(struct rendering_job *job, const struct asked *asked, st
     return result;
 }
 
-/* What the job's log would tell. */
+/* Print the notes that would be in the job's log. */
 static void print_notes(const struct notes *notes)
 {
     for (size_t i = 0; i < notes->count && i < NOTES_MOST; i++)
@@ -125,7 +125,8 @@ static void print_notes(const struct notes *notes)
                 notes->items[i].sentence.data);
 }
 
-/* Of several, each is a document of a stream, under the word that it comes from. */
+/* Print a document; if there are several, as a stream of documents, each with its operand as a
+ * comment. */
 static void print_document(const struct asked *asked, const char *word, struct text document)
 {
     if (asked->several)
@@ -153,7 +154,7 @@ static void print_object(const struct rendering_job *job, const char *word,
     print_json(tree);
 }
 
-/* What was asked for of a manifest. */
+/* Print the manifest, or the answer or requests in its place. */
 static int show_answer(struct rendering_job *job, const struct asked *asked, const char *word,
                        const struct preparation *preparation, struct error *error)
 {
@@ -169,7 +170,7 @@ static int show_answer(struct rendering_job *job, const struct asked *asked, con
     return result;
 }
 
-/* A job of the spool has what it was accepted with. */
+/* Apply the limits to a file; a job of the spool keeps what was granted when it was accepted. */
 static enum prepare_result hold_to_limits(struct rendering_job *job, struct repository *repository,
                                           const struct job_record *before,
                                           struct preparation *preparation)
@@ -181,7 +182,8 @@ static enum prepare_result hold_to_limits(struct rendering_job *job, struct repo
     return PREPARED;
 }
 
-/* Render a job file as the stages would, at that revision of the templates, and leave the manifest in `job`. */
+/* Render a job file as the stages would at that revision of the templates, and store the
+ * manifest in `job`. */
 static int render_job(struct rendering_job *job, const struct asked *asked, const char *word,
                       const char *revision, struct error *error)
 {
@@ -228,7 +230,7 @@ static bool is_file(const char *word)
            strchr(word, '.');
 }
 
-/* The status for one operand; what is wrong was said. */
+/* Render one operand.  Returns its status, after a complaint on failure. */
 static int render_operand(struct rendering_job *job, const struct asked *asked, const char *word)
 {
     struct job_place place;

@@ -1,11 +1,11 @@
-/* commands/set_fields.c - a changed copy of a job file, for submit --set */
+/* commands/set_fields.c - changes fields of a job file, for submit --set */
 #include "commands/set_fields.h"
 
 #include <string.h>
 
 #include "base/yaml.h"
 
-/* Cut FIELD=VALUE.  -1 and a sentence when it is none. */
+/* Split FIELD=VALUE.  -1 and a sentence when there is no such pair. */
 static int cut_assignment(const char *set, struct text *field, struct text *value,
                           struct error *error)
 {
@@ -31,7 +31,7 @@ static bool is_directive(struct text line, struct text field)
     return text_next(&rest, '=', &name) && rest.data && text_equal(text_trim(name), field);
 }
 
-/* The fields are set in the first lines, and the lines that had them go. */
+/* Put the fields into the first lines of the script, and remove earlier lines that set them. */
 static int set_in_script(struct text bytes, const struct option_list *sets, struct buffer *out,
                          struct error *error)
 {
@@ -73,7 +73,8 @@ static struct value *keep_written(struct arena *arena, struct value *value)
     return text_is(value->written, buffer) ? value : value_text(arena, value->written);
 }
 
-/* The object in which the last name of the path stands, made where there is none. */
+/* Descend to the object that has the last name of the path; objects on the way are made if
+ * missing. */
 static struct value *descend_to_parent(struct arena *arena, struct value *tree, struct text *path,
                                        const char *set, struct error *error)
 {

@@ -30,7 +30,8 @@ static void print_fact(const char *name, struct text text)
         printf("%-15s %.*s\n", name, (int)text.length, text.data);
 }
 
-/* What the job's image has, and what was asked for where that says less. */
+/* Print the library version of the job's image, and the requested one where that is less
+ * precise. */
 static void print_version(const struct job_record *record)
 {
     struct text has = record->library_version, asked = record->version;
@@ -80,7 +81,7 @@ static void print_ran(const struct job_situation *situation)
                same ? "" : situation->ran[i].role, same ? "" : ")");
 }
 
-/* What all its tasks ask for together. */
+/* Print the resources of all tasks together. */
 static void print_resources(const struct job_record *record)
 {
     char resources[RESOURCES_TEXT_SIZE], span[SPAN_TEXT_SIZE];
@@ -103,7 +104,8 @@ static void print_words(const struct text *words, size_t count)
     }
 }
 
-/* From the job file, which only its owner's group may read: nothing for others. */
+/* Print the command from the job file, which only its owner's group may read; nothing for
+ * others. */
 static void print_command(int job, const struct job_record *record)
 {
     struct buffer request = {0};
@@ -150,7 +152,7 @@ static void print_output_names(int job)
     sys.close(output);
 }
 
-/* Print all facts of a job; one that it does not have is left out. */
+/* Print all known facts of a job. */
 static void print_people(const struct spool *spool, const struct job_view *view,
                          const struct outlook *outlook, const struct reach *reach, int job,
                          struct text log)
@@ -222,7 +224,7 @@ static struct value *log_tree(struct arena *arena, struct text log)
     return list;
 }
 
-/* A cluster's namespace, where dlspool.yaml names it, is part of what leads to a job. */
+/* Read the job's addresses, which may depend on the cluster's namespace in dlspool.yaml. */
 static void read_reach(const struct spool *spool, int job, const struct job_view *view,
                        struct arena *arena, struct reach *reach)
 {
@@ -235,8 +237,8 @@ static void read_reach(const struct spool *spool, int job, const struct job_view
     settings_free(&settings);
 }
 
-/* Find the job, read its files, and print it.  A file that is missing or damaged leaves out what
- * it says. */
+/* Find the job, read its files, and print it.  Facts from a missing or damaged file are left
+ * out. */
 static int show_job(const struct spool *spool, const char *id, bool json)
 {
     struct job_place place;

@@ -1,7 +1,6 @@
-/* commands/simulate.c - dlspool simulate TRACE: ways to meet deadlines, tried on jobs of the past
+/* commands/simulate.c - dlspool simulate TRACE: tries scheduling policies on a trace of jobs
  *
- * The planner is the one that the submit stage has; the cluster exists in memory only, and no spool
- * is touched.
+ * Uses the planner of the submit stage; the cluster is simulated, and no spool is touched.
  */
 #include <fcntl.h>
 #include <math.h>

@@ -33,22 +33,22 @@ struct report {
     char who[LEASE_TEXT_SIZE];
     int64_t dropped; /* files in incoming/, and those of them that have been claimed */
     int64_t jobs[JOB_STATES];
-    char oldest[ID_SIZE]; /* of those that wait; "": none does */
+    char oldest[ID_SIZE]; /* the oldest waiting job; "": none */
     bool planned;         /* jobs have deadlines or sizes */
     struct plan_file plan;
-    bool asked; /* the executor */
+    bool asked; /* the executor was queried */
     bool takes_jobs, has_capacity;
     struct error not_ready, no_capacity;
     struct capacity capacity;
-    int64_t capacity_time;                    /* when the daemon asked; 0: it was asked now */
+    int64_t capacity_time;                    /* when the daemon queried it; 0: queried now */
     struct removed_job removed[REMOVED_KEPT]; /* in the last removed_shown */
     size_t removed_count;
     struct text commit;        /* of the templates; empty: they cannot be read, */
     struct error no_templates; /* and why */
-    const struct host *host;   /* which libraries this machine has; NULL: nobody has asked it */
+    const struct host *host;   /* this machine's libraries; NULL: not known */
 };
 
-/* A job that moves meanwhile may be counted where it was, or where it is. */
+/* Count a job.  One that moves meanwhile may be counted in its old or its new state. */
 static int count_job(void *context, const struct job_place *place)
 {
     struct report *report = context;
@@ -166,7 +166,7 @@ static void print_capacity(const struct report *report)
         printf("  (%s)\n", capacity->note);
 }
 
-/* Which libraries tasks with the image `host` find. */
+/* Print the libraries that tasks with the image `host` find. */
 static void print_host(const struct report *report)
 {
     printf("  %-10s ", "host");
@@ -180,7 +180,7 @@ static void print_host(const struct report *report)
     printf("\n");
 }
 
-/* Of those that wait, how long the oldest has waited. */
+/* Print the count of a state, and for waiting jobs the age of the oldest. */
 static void print_count(const struct report *report, enum job_state state)
 {
     char age[CLOCK_TEXT_SIZE];
@@ -191,7 +191,7 @@ static void print_count(const struct report *report, enum job_state state)
     printf("\n");
 }
 
-/* Of jobs whose directories were removed; the service's log tells of all. */
+/* Print the jobs whose directories were removed; the service's log has all of them. */
 static void print_removed(const struct report *report)
 {
     char time[CLOCK_TEXT_SIZE];
@@ -204,7 +204,7 @@ static void print_removed(const struct report *report)
         count == 1 ? "was" : "were", last->id, clock_local(last->time, time));
 }
 
-/* Print the report for people.  What could not be found out has its reason in its place. */
+/* Print the report for people, with the reason in place of each unknown fact. */
 static void print_report(const struct report *report)
 {
     printf("spool        %s\n", report->spool.path);
@@ -313,7 +313,7 @@ static struct value *removed_list(const struct report *report)
     return list;
 }
 
-/* The report as a tree.  What could not be found out is null, with a reason beside it. */
+/* The report as a tree.  Unknown facts are null, with a reason beside them. */
 static struct value *report_tree(const struct report *report)
 {
     struct arena *arena = report->arena;

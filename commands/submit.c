@@ -1,7 +1,7 @@
 /* commands/submit.c - dlspool submit FILE..., submit -- COMMAND: drop job files and say which jobs they became
  *
- * No more than cp and a look: the file is read once here, so that a mistake is said at once, then
- * dropped, then looked for among the jobs by the name under which it was dropped.
+ * The file is checked here, so that mistakes are reported at once; then it is dropped, and the job
+ * is found by the name of the dropped file.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,10 +36,10 @@
 #include "watcher/settle.h"
 
 enum { MOST_FILES = 4096 };
-enum { DAEMON_STARTS = 3000 }; /* milliseconds that a daemon is given to begin to serve */
+enum { DAEMON_STARTS = 3000 }; /* milliseconds for a daemon to start serving */
 static const struct timespec look_interval = {.tv_nsec = 20 * 1000000};
 
-/* What the command line says. */
+/* The options of the command line. */
 struct submitting {
     struct spool spool;
     struct option_list sets; /* FIELD=VALUE */
@@ -51,9 +51,9 @@ struct submitting {
 
 struct search {
     const struct spool *spool;
-    const char *source; /* the name under which it was dropped */
+    const char *source; /* the name of the dropped file */
     int64_t since;
-    struct control control; /* what a control file asks for */
+    struct control control; /* the request of a control file */
     struct job_view view;
     struct arena *arena;
 };
@@ -61,7 +61,7 @@ struct search {
 static int match_source(void *context, const struct job_place *place)
 {
     struct search *search = context;
-    /* Ids carry the time at which they were made, so older jobs need not be read. */
+    /* An id has the time of its making, so older jobs are skipped unread. */
     if (id_time(text_of(place->id)) < search->since)
         return 0;
     if (view_read(search->spool, place, search->arena, &search->view))
@@ -77,8 +77,8 @@ static bool find_by_source(struct search *search)
     return false;
 }
 
-/* The name to drop the file under: its own without directory, and without what would make it one of
- * work in progress, which is never taken. */
+/* The file's name for incoming/: without its directory, and without marks of a file in progress,
+ * which intake never takes. */
 static char *plain_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -91,7 +91,7 @@ static char *plain_name(const char *path)
     return copy;
 }
 
-/* Where the ending of the name begins, or where it ends. */
+/* The start of the name's ending, or the end of the name. */
 static char *ending_in(char *name)
 {
     enum { LONGEST = 8 };
@@ -116,7 +116,7 @@ static int drop_bytes(const struct spool *spool, const char *path, struct text b
     return result;
 }
 
-/* Does the site allow what the job asks for?  Where its settings cannot be read, intake will tell. */
+/* Check the job against the site's limits.  If its settings cannot be read, intake will check. */
 static int check_limits(const struct spool *spool, const struct description *job, const char *path,
                         struct error *error)
 {
@@ -132,7 +132,7 @@ static int check_limits(const struct spool *spool, const struct description *job
     return result;
 }
 
-/* Is it a job file, is there time for the job, and is what it asks for allowed? */
+/* Check that the bytes are a job file, its deadline is not over, and the limits allow it. */
 static int check_file(const struct spool *spool, struct arena *arena, struct text bytes,
                       const char *path, struct error *error)
 {
@@ -143,7 +143,7 @@ static int check_file(const struct spool *spool, struct arena *arena, struct tex
     return check_limits(spool, job, path, error);
 }
 
-/* A control file: its job is to be there.  1 when the bytes are none. */
+/* Check that a control file's job is there.  1 when the bytes are not a control file. */
 static int check_control(const struct spool *spool, struct text bytes, const char *path,
                          struct search *search, struct error *error)
 {
@@ -159,7 +159,7 @@ static int check_control(const struct spool *spool, struct text bytes, const cha
     return error_prefix(error, "%s: nothing was asked for", path);
 }
 
-/* Read the file, and set in it what the command line sets. */
+/* Read the file, and apply --set to it. */
 static int read_changed(const struct submitting *submitting, const char *path, struct arena *arena,
                         struct buffer *bytes, struct error *error)
 {
@@ -200,18 +200,18 @@ static int check_and_drop(const struct submitting *submitting, const char *path,
     return result;
 }
 
-/* A daemon that was started a moment ago serves soon: wait for one, once for all files. */
+/* Is the spool served?  Waits, once for all files, for a daemon that has just been started. */
 static bool is_served(const struct spool *spool, int64_t until)
 {
     char who[LEASE_TEXT_SIZE];
     int present;
     while ((present = lease_present(spool, who)) == 0 && clock_elapsed() < until)
         nanosleep(&look_interval, NULL);
-    return present != 0; /* where that is unknown, the job will show */
+    return present != 0; /* if unknown, waiting for the job will tell */
 }
 
-/* Print the job's id, what has no effect here, and what is wrong when it has failed at once: unless its end
- * is waited for, which tells that. */
+/* Print the job's id and notes, and why it failed if it failed at once.  With --wait the failure
+ * is left to the wait. */
 static int tell_job(const struct submitting *submitting, struct arena *arena,
                     const struct job_view *view)
 {
@@ -237,7 +237,7 @@ static int refuse_file(const struct submitting *submitting, const char *path, in
     return status;
 }
 
-/* Why a file has not become a job in time: no job can be rendered while the templates cannot be read. */
+/* Say why a file did not become a job in time: without readable templates no job is rendered. */
 static void say_late(const char *path, const char *name, struct error *error)
 {
     struct error reason;
@@ -247,7 +247,7 @@ static void say_late(const char *path, const char *name, struct error *error)
     repository_close(repository);
 }
 
-/* Look for the job that the dropped file became. */
+/* Wait for the job that the dropped file became. */
 static int find_dropped(const struct submitting *submitting, const char *path, const char *name,
                         struct search *search, char id[static ID_SIZE])
 {
@@ -279,7 +279,8 @@ static void tell_control(const struct submitting *submitting, const char *path,
     print_json(tree);
 }
 
-/* Drop one file and find its job: *id is set when there is one.  The status for this file. */
+/* Drop one file and find its job: *id is set when there is one.  Returns the status of this
+ * file. */
 static int submit_file(const struct submitting *submitting, const char *path,
                        char id[static ID_SIZE])
 {
@@ -308,8 +309,8 @@ static int submit_file(const struct submitting *submitting, const char *path,
     return result;
 }
 
-/* The status for all files: the first trouble, but a refusal before a file that may yet be taken.
- */
+/* Combine statuses: the first failure counts, but a refusal comes before a file that may still
+ * be taken. */
 static int worse_status(int status, int another)
 {
     return status == STATUS_DONE || another == STATUS_FAILED ? another : status;

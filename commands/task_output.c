@@ -1,4 +1,4 @@
-/* commands/task_output.c - printing what the tasks of a job have printed */
+/* commands/task_output.c - prints the output of a job's tasks */
 #include "commands/task_output.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int task_length(const char *name)
     return (int)strlen(name) - 4; /* without ".log" */
 }
 
-/* ---- which files there are ---- */
+/* ---- finding the files ---- */
 
 static int add_file(void *context, const char *name, unsigned char type)
 {
@@ -73,7 +73,7 @@ static void print_object(const struct output_file *file)
     struct value *tree = value_object(arena);
     struct buffer line = {0};
     struct text rest = buffer_text(&file->line);
-    /* What is not UTF-8 cannot be in JSON. */
+    /* JSON allows UTF-8 only. */
     while (rest.length) {
         size_t length = utf8_sequence(rest.data, rest.length);
         if (length)
@@ -117,7 +117,7 @@ static void print_lines(const struct task_output *tasks, struct output_file *fil
     }
 }
 
-/* The next bytes of a file, of which a call may bring a part of a character. */
+/* Print the next bytes of a file; they may end within a character. */
 static void print_part(const struct task_output *tasks, struct output_file *file, struct text bytes)
 {
     struct buffer out = {0};
@@ -130,7 +130,7 @@ static void print_part(const struct task_output *tasks, struct output_file *file
     buffer_free(&out);
 }
 
-/* What had begun at the end of a file is no character. */
+/* Print the bytes of an incomplete character at the end of a file. */
 static void print_rest(struct output_file *file)
 {
     struct buffer out = {0};
@@ -154,7 +154,7 @@ static void print_bytes(struct task_output *tasks, struct output_file *file, con
     print_part(tasks, file, (struct text){bytes, count});
 }
 
-/* Where the last `lines` lines of a file begin. */
+/* The offset of the last `lines` lines of a file. */
 static off_t find_tail(int file, int lines)
 {
     char bytes[BLOCK];
@@ -176,7 +176,7 @@ static off_t find_tail(int file, int lines)
     return 0;
 }
 
-/* The beginning of the line in which `offset` is. */
+/* The start of the line that contains `offset`. */
 static off_t line_at(int file, off_t offset)
 {
     char bytes[BLOCK];
@@ -193,8 +193,8 @@ static off_t line_at(int file, off_t offset)
     return offset;
 }
 
-/* Where what was copied since then begins, by the times beside the file: what is behind an entry was copied until
- * OUTPUT_TIMES_APART after it.  -1: there are none. */
+/* The offset of the output copied since then, by the file of times: bytes after an entry were
+ * copied at most OUTPUT_TIMES_APART after it.  -1 without that file. */
 static off_t find_since(int output, int file, const char *name, int64_t since)
 {
     char buffer[OUTPUT_TIMES_NAME_SIZE];
@@ -223,7 +223,7 @@ static off_t find_since(int output, int file, const char *name, int64_t since)
     return found;
 }
 
-/* Where to begin with a file that is printed for the first time. */
+/* The offset at which printing a file starts. */
 static off_t find_begin(struct task_output *tasks, int output, int file, const char *name, int tail)
 {
     off_t since = tasks->since ? find_since(output, file, name, tasks->since) : 0;
@@ -232,7 +232,8 @@ static off_t find_begin(struct task_output *tasks, int output, int file, const c
     return since < 0 ? -1 : since > last ? since : last;
 }
 
-/* Print a file of a task from an offset on, or its last lines.  Where it ended; -1 when it is not there. */
+/* Print a file of a task from an offset on, or its last lines.  Returns the new offset; -1
+ * without the file. */
 static off_t print_from(struct task_output *tasks, struct output_file *log, int output,
                         const char *name, off_t offset, int tail)
 {
@@ -254,8 +255,8 @@ static off_t print_from(struct task_output *tasks, struct output_file *log, int 
     return offset;
 }
 
-/* Print what is new of one task.  A log that has grown too long was renamed to <name>.1, and a new
- * one begun: what is left of that comes first. */
+/* Print the new output of one task.  A log that grew too long was renamed to <name>.1, and a new
+ * one begun: the rest of the old one is printed first. */
 static void print_file(struct task_output *tasks, struct output_file *log, int output)
 {
     char older[NAME_MAX + 8];

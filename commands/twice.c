@@ -1,4 +1,4 @@
-/* commands/twice.c - telling whoever submits a job file that the same one is already under way */
+/* commands/twice.c - warns when the same job file was submitted before */
 #include "commands/twice.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ struct duplicate_search {
     struct arena *arena;
 };
 
-/* What is before the token, of a valid id. */
+/* The part of a valid id before the token. */
 static struct text stem_of(const char *id)
 {
     struct text whole = text_of(id);

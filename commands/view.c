@@ -15,8 +15,8 @@
 
 enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
 
-/* A why that quotes what the job printed is not for everybody; its first sentence is, and stands in the
- * log, too. */
+/* The reason from the log, which has the first sentence of why.  why itself may quote the job's
+ * output, and then not everybody may read it. */
 static struct text sentence_of_log(int job, struct arena *arena)
 {
     struct buffer log = {0};

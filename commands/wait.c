@@ -10,7 +10,7 @@
 #include "commands/pick.h"
 #include "commands/refuse.h"
 
-/* What a name means is settled before waiting: a newer job of that name is another. */
+/* Wait for the jobs.  Words are resolved to ids first: a newer job may get the same name. */
 static int wait_for(const struct spool *spool, char *const *words, size_t count,
                     const struct follow_options *options)
 {

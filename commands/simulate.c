@@ -3,21 +3,19 @@
  * Uses the planner of the submit stage; the cluster is simulated, and no spool is touched.
  */
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/json.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/options.h"
-#include "commands/print.h"
+#include "commands/simulate_print.h"
+#include "commands/simulate_replay.h"
 #include "simulation/engine.h"
 #include "simulation/plot.h"
-#include "simulation/replay.h"
 
 enum { MOST_POLICIES = 16, MOST_SEEDS = 1000 };
 
@@ -29,93 +27,6 @@ struct request {
     int first_seed, seeds;
     bool json;
 };
-
-/* Of one policy, over all seeds. */
-struct outcome {
-    const struct policy *policy;
-    struct simulation_result mean;
-    double least_dsr, most_dsr;
-    struct simulation_samples samples; /* of the first seed */
-};
-
-/* ---- what is shown of a result ---- */
-
-static double as_number(size_t number)
-{
-    return (double)number;
-}
-
-#define FIGURE(name, member, convert)                                                              \
-    static double name(const struct simulation_result *r)                                          \
-    {                                                                                              \
-        return convert(r->member);                                                                 \
-    }
-FIGURE(jobs, jobs, as_number)
-FIGURE(deadline_jobs, deadline_jobs, as_number)
-FIGURE(best_effort_jobs, best_effort_jobs, as_number)
-FIGURE(feasible, feasible, as_number)
-FIGURE(met, met, as_number)
-FIGURE(unfinished, unfinished, as_number)
-FIGURE(promised, promised, as_number)
-FIGURE(broken, broken, as_number)
-FIGURE(dsr, dsr, )
-FIGURE(dsr_feasible, dsr_feasible, )
-FIGURE(tardiness_mean, tardiness_mean, )
-FIGURE(tardiness_p95, tardiness_p95, )
-FIGURE(utilisation, utilisation, )
-FIGURE(effective, effective, )
-FIGURE(best_effort_mean, best_effort_mean, )
-FIGURE(best_effort_p95, best_effort_p95, )
-FIGURE(late_mean, late_mean, )
-FIGURE(late_p95, late_p95, )
-FIGURE(span, span, )
-FIGURE(starts, starts, as_number)
-FIGURE(resizes, resizes, as_number)
-FIGURE(preemptions, preemptions, as_number)
-FIGURE(restart_seconds, restart_seconds, )
-FIGURE(decisions, decisions, as_number)
-#undef FIGURE
-
-static double per_decision(const struct simulation_result *r)
-{
-    return r->decisions ? r->decision_seconds * 1e6 / (double)r->decisions : 0;
-}
-
-static const struct figure {
-    const char *name; /* in JSON */
-    double (*of)(const struct simulation_result *result);
-    const char *title; /* in the table; NULL: not in it */
-    const char *format;
-    double unit; /* the table's figure is divided by it */
-} figures[] = {
-    {"jobs", jobs, NULL, NULL, 1},
-    {"deadline_jobs", deadline_jobs, "jobs", "%.0f", 1},
-    {"best_effort_jobs", best_effort_jobs, NULL, NULL, 1},
-    {"feasible", feasible, "feasible", "%.0f", 1},
-    {"met", met, "met", "%.0f", 1},
-    {"dsr", dsr, "DSR", "%.3f", 1},
-    {"dsr_feasible", dsr_feasible, "of feasible", "%.3f", 1},
-    {"unfinished", unfinished, "unfinished", "%.0f", 1},
-    {"promised", promised, NULL, NULL, 1},
-    {"broken", broken, NULL, NULL, 1},
-    {"tardiness_mean_seconds", tardiness_mean, "late by, h", "%.1f", 3600},
-    {"tardiness_p95_seconds", tardiness_p95, NULL, NULL, 1},
-    {"utilisation_allocated", utilisation, "used", "%.3f", 1},
-    {"utilisation_effective", effective, "effective", "%.3f", 1},
-    {"best_effort_seconds_mean", best_effort_mean, "best effort, h", "%.1f", 3600},
-    {"best_effort_seconds_p95", best_effort_p95, NULL, NULL, 1},
-    {"late_seconds_mean", late_mean, "late jobs, h", "%.1f", 3600},
-    {"late_seconds_p95", late_p95, NULL, NULL, 1},
-    {"span_seconds", span, NULL, NULL, 1},
-    {"starts", starts, NULL, NULL, 1},
-    {"resizes", resizes, "resizes", "%.0f", 1},
-    {"preemptions", preemptions, "stops", "%.0f", 1},
-    {"restart_gpu_seconds", restart_seconds, NULL, NULL, 1},
-    {"decisions", decisions, NULL, NULL, 1},
-    {"decision_microseconds", per_decision, "us each", "%.1f", 1},
-};
-
-enum { FIGURES = ARRAY_COUNT(figures) };
 
 /* ---- reading the targets ---- */
 
@@ -201,7 +112,7 @@ static void run_policy(const struct request *request, const struct trace *trace,
         options.seed = (uint64_t)(request->first_seed + i);
         engine_run(trace, &options, outcome->policy, &result,
                    i == 0 && request->plot ? &outcome->samples : NULL);
-        add_result(&outcome->mean, &result);
+        add_result(&outcome->sum, &result);
         if (result.dsr < outcome->least_dsr)
             outcome->least_dsr = result.dsr;
         if (result.dsr > outcome->most_dsr)
@@ -209,72 +120,7 @@ static void run_policy(const struct request *request, const struct trace *trace,
     }
 }
 
-/* ---- telling ---- */
-
-/* Print a row for each policy, of means over the seeds. */
-static void print_table(const struct request *request, const struct outcome *outcomes)
-{
-    printf("%-12s", "policy");
-    for (int k = 0; k < FIGURES; k++)
-        if (figures[k].title)
-            printf("  %*s", (int)strlen(figures[k].title) < 6 ? 6 : (int)strlen(figures[k].title),
-                   figures[k].title);
-    printf("%s\n", request->seeds > 1 ? "  DSR from .. to" : "");
-    for (size_t i = 0; i < request->policy_count; i++) {
-        printf("%-12s", outcomes[i].policy->name);
-        for (int k = 0; k < FIGURES; k++) {
-            char number[32];
-            if (!figures[k].title)
-                continue;
-            double mean = figures[k].of(&outcomes[i].mean) / figures[k].unit;
-            if (figures[k].of != per_decision)
-                mean /= request->seeds;
-                /* The formats are those of the table above. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-            snprintf(number, sizeof(number), figures[k].format, mean);
-#pragma GCC diagnostic pop
-            printf("  %*s", (int)strlen(figures[k].title) < 6 ? 6 : (int)strlen(figures[k].title),
-                   number);
-        }
-        if (request->seeds > 1)
-            printf("  %.3f .. %.3f", outcomes[i].least_dsr, outcomes[i].most_dsr);
-        printf("\n");
-    }
-}
-
-/* Print the same figures as JSON, under their names. */
-static int print_outcomes_json(const struct request *request, const struct outcome *outcomes)
-{
-    struct arena *arena = arena_new();
-    struct buffer out = {0};
-    struct error error;
-    struct value *results = value_list(arena), *all = value_object(arena);
-    for (size_t i = 0; i < request->policy_count; i++) {
-        struct value *result = value_object(arena);
-        value_put(arena, result, "policy", value_string(arena, outcomes[i].policy->name));
-        for (int k = 0; k < FIGURES; k++) {
-            double mean = figures[k].of(&outcomes[i].mean);
-            if (figures[k].of != per_decision)
-                mean /= request->seeds;
-            value_put(arena, result, figures[k].name, value_number(arena, mean));
-        }
-        value_put(arena, result, "dsr_least", value_number(arena, outcomes[i].least_dsr));
-        value_put(arena, result, "dsr_most", value_number(arena, outcomes[i].most_dsr));
-        value_append(arena, results, result);
-    }
-    value_put(arena, all, "results", results);
-    value_put(arena, all, "gpus", value_number(arena, request->options.gpus));
-    value_put(arena, all, "seeds", value_number(arena, request->seeds));
-    int written = json_write(&out, all, false, &error);
-    if (written == 0)
-        printf("%s\n", out.data);
-    else
-        complain("%s", error.text);
-    buffer_free(&out);
-    arena_free(arena);
-    return written ? STATUS_FAILED : STATUS_DONE;
-}
+/* ---- results ---- */
 
 static int write_plot(const struct request *request, const struct outcome *outcomes)
 {
@@ -321,96 +167,15 @@ static int simulate_all(const struct request *request)
             fprintf(stderr, "\r\033[K");
         status = STATUS_DONE;
         if (request->json)
-            status = print_outcomes_json(request, outcomes);
+            status = simulate_print_json(outcomes, request->policy_count, request->seeds,
+                                         request->options.gpus);
         else
-            print_table(request, outcomes);
+            simulate_print_table(outcomes, request->policy_count, request->seeds);
         if (request->plot && status == STATUS_DONE)
             status = write_plot(request, outcomes);
     }
     for (size_t i = 0; i < request->policy_count; i++)
         free(outcomes[i].samples.samples);
-    arena_free(arena);
-    return status;
-}
-
-/* ---- a recorded day ---- */
-
-static struct value *pool_tree(struct arena *arena, const struct recorded_pool *pool)
-{
-    struct value *tree = value_object(arena);
-    value_put(arena, tree, "pool", value_text(arena, pool->name));
-    value_put(arena, tree, "capacity", value_number(arena, pool->capacity));
-    value_put(arena, tree, "jobs", value_number(arena, (double)pool->jobs));
-    value_put(arena, tree, "started", value_number(arena, (double)pool->started));
-    value_put(arena, tree, "pairs", value_number(arena, (double)pool->pairs));
-    value_put(arena, tree, "pairs_in_order", value_number(arena, (double)pool->in_order));
-    value_put(arena, tree, "same_first_size", value_number(arena, (double)pool->same_size));
-    return tree;
-}
-
-static int print_replay_json(struct arena *arena, const struct replay *replay)
-{
-    struct buffer out = {0};
-    struct value *tree = value_object(arena), *different = value_list(arena);
-    struct value *pools = value_list(arena);
-    for (size_t i = 0; i < replay->different && i < REPLAY_MOST_DIFFERENCES; i++)
-        value_append(arena, different, value_string(arena, replay->differences[i]));
-    for (size_t i = 0; i < replay->pool_count; i++)
-        value_append(arena, pools, pool_tree(arena, &replay->pools[i]));
-    value_put(arena, tree, "plans", value_number(arena, (double)replay->plans));
-    value_put(arena, tree, "decisions", value_number(arena, (double)replay->decisions));
-    value_put(arena, tree, "different", value_number(arena, (double)replay->different));
-    value_put(arena, tree, "differences", different);
-    value_put(arena, tree, "simulated", pools);
-    if (json_write(&out, tree, false, NULL) == 0)
-        printf("%s\n", out.data);
-    buffer_free(&out);
-    return replay->different ? STATUS_FAILED : STATUS_DONE;
-}
-
-static int print_replay(const struct replay *replay)
-{
-    printf("%zu plans, %zu decisions: ", replay->plans, replay->decisions);
-    if (replay->different)
-        printf("%zu differ\n", replay->different);
-    else
-        printf("all the same\n");
-    for (size_t i = 0; i < replay->different && i < REPLAY_MOST_DIFFERENCES; i++)
-        printf("  %s\n", replay->differences[i]);
-    for (size_t i = 0; i < replay->pool_count; i++) {
-        const struct recorded_pool *pool = &replay->pools[i];
-        printf("simulated as a trace, %.*s, capacity %d: ", (int)pool->name.length, pool->name.data,
-               pool->capacity);
-        if (pool->too_many)
-            printf("too many jobs\n");
-        else
-            printf(
-                "%zu of %zu jobs started; in the same order %zu of %zu pairs; at the same size %zu\n",
-                pool->started, pool->jobs, pool->in_order, pool->pairs, pool->same_size);
-    }
-    return replay->different ? STATUS_FAILED : STATUS_DONE;
-}
-
-static int run_replay(const struct request *request)
-{
-    enum { MOST_BYTES = 256 << 20 };
-    struct buffer recording = {0};
-    struct error error;
-    struct replay replay;
-    int status = STATUS_FAILED;
-    struct arena *arena = arena_new();
-    int file = file_open_named(request->recording, &error);
-    int result =
-        file < 0 ? -1 : file_read_all(file, MOST_BYTES, &recording, request->recording, &error);
-    if (file >= 0)
-        close(file);
-    if (!result && replay_run(arena, buffer_text(&recording), &replay, &error))
-        result = error_prefix(&error, "%s", request->recording);
-    if (result)
-        complain("%s", error.text);
-    else
-        status = request->json ? print_replay_json(arena, &replay) : print_replay(&replay);
-    buffer_free(&recording);
     arena_free(arena);
     return status;
 }
@@ -483,7 +248,7 @@ int command_simulate(int argument_count, char **arguments)
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
     if (request.recording && operands == 0)
-        return run_replay(&request);
+        return simulate_replay(request.recording, request.json);
     if (request.recording || operands == 0) {
         complain(request.recording ? "--replay needs no TRACE: what was recorded is replayed"
                                    : "TRACE is missing: the file with the jobs of the past");

@@ -283,7 +283,7 @@ static int check_name(void *context, const char *name, unsigned char type)
     return 0;
 }
 
-/* Job files that made intake end. */
+/* Warn about job files that ended the intake process while it read them. */
 static int check_claim(void *context, const char *name, unsigned char type)
 {
     struct error_quote_buffer buffer;

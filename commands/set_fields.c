@@ -31,7 +31,7 @@ static bool is_directive(struct text line, struct text field)
     return text_next(&rest, '=', &name) && rest.data && text_equal(text_trim(name), field);
 }
 
-/* Put the fields into the first lines of the script, and remove earlier lines that set them. */
+/* Put the fields below the first line of the script, and drop its own lines that set them. */
 static int set_in_script(struct text bytes, const struct option_list *sets, struct buffer *out,
                          struct error *error)
 {

@@ -169,6 +169,7 @@ static void write_released(struct lease *lease)
     lease->file = -1;
 }
 
+/* Look who serves; if nobody does, claim the next epoch and publish it.  As lease_take(), but a lock that was got stays. */
 static int take(struct lease *lease, char *who, struct error *error)
 {
     char text[LEASE_TEXT_SIZE];

@@ -76,6 +76,8 @@ static void forget_counted(struct load *load, struct counted *counted)
     names_remove(load->jobs, counted);
 }
 
+/* Count a job that the load does not know yet, by its manifest and owner; of one that is known only note that it is
+ * still there. */
 static int see_job(void *context, const struct job_place *place)
 {
     struct load *load = context;

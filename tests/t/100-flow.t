@@ -84,10 +84,11 @@ stop_daemon
 is $? 0 "run ends with status 0 when told to stop"
 
 # No id without a status that says why: nobody serves, or nobody took the file in time.
-dlspool submit --patience 50ms "$scratch/native.yaml" >"$scratch/ids" 2>"$scratch/unserved"
+sed 's/^name: .*/name: unserved/' "$scratch/native.yaml" >"$scratch/unserved.yaml"
+dlspool submit --patience 50ms "$scratch/unserved.yaml" >"$scratch/ids" 2>"$scratch/unserved"
 is $? 3 "submit ends with status 3 when no daemon serves"
 is "$(cat "$scratch/ids")" "" "and prints no id"
-like "$(cat "$scratch/unserved")" "native.yaml is in incoming/ as native-.*\.yaml, but no daemon serves $spool" "and says so"
+like "$(cat "$scratch/unserved")" "unserved.yaml is in incoming/ as unserved-.*\.yaml, but no daemon serves $spool" "and says so"
 before=$(ls "$spool/incoming" | wc -l)
 dlspool submit "$scratch/native.yaml" "$scratch/batch.sh" >"$scratch/ids" 2>"$scratch/unserved" &
 submitter=$!

@@ -27,7 +27,6 @@
 #include "stages/lease.h"
 #include "stages/service/ask_host.h"
 #include "stages/service/drain.h"
-#include "stages/service/ownership.h"
 #include "stages/service/trust.h"
 #include "stages/service/watchdog.h"
 #include "stages/stage.h"
@@ -268,7 +267,7 @@ static void prepare_stages(struct supervisor *supervisor)
     struct error error;
     if (seal_is_needed(supervisor->settings.user) && seal_make_key(&supervisor->spool, &error))
         log_warn("%s; jobs wait until there is one", error.text);
-    ownership_check(&supervisor->spool, &supervisor->settings);
+    trust_warn(&supervisor->spool, &supervisor->settings);
     if (ask_host(&supervisor->spool, &supervisor->settings, &error))
         log_warn("%s; what this machine has stays as it was last known", error.text);
 }

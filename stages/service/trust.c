@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
+#include "spool/seal.h"
 #include "stages/users.h"
 #include "watcher/writable.h"
 
@@ -29,23 +31,25 @@ struct trust {
 static const struct part {
     const char *name;
     bool templates; /* a part of templates.git */
+    bool
+        directs; /* it tells root what to do, so where records are sealed it is to be root's alone */
 } parts[] = {
-    {".", false},
-    {"dlspool.yaml", false},
-    {"rendered", false},
-    {"submitted", false},
-    {"failed", false},
-    {"held", false},
-    {"done", false},
-    {".claims", false},
-    {".new", false},
-    {"templates.git", true},
-    {"templates.git/config", true},
-    {"templates.git/HEAD", true},
-    {"templates.git/packed-refs", true},
-    {"templates.git/refs", true},
-    {"templates.git/refs/heads", true},
-    {"templates.git/objects", true},
+    {".", false, true},
+    {"dlspool.yaml", false, true},
+    {"rendered", false, false},
+    {"submitted", false, true},
+    {"failed", false, false},
+    {"held", false, false},
+    {"done", false, true},
+    {".claims", false, false},
+    {".new", false, false},
+    {"templates.git", true, true},
+    {"templates.git/config", true, false},
+    {"templates.git/HEAD", true, false},
+    {"templates.git/packed-refs", true, false},
+    {"templates.git/refs", true, false},
+    {"templates.git/refs/heads", true, false},
+    {"templates.git/objects", true, false},
 };
 
 static bool is_trusted_user(const struct trust *trust, uid_t uid)
@@ -191,4 +195,23 @@ int trust_check(const struct spool *spool, const struct settings *settings, stru
         if (check_part(&trust, &parts[i], error))
             return -1;
     return 0;
+}
+
+void trust_warn(const struct spool *spool, const struct settings *settings)
+{
+    struct trust trust = {.spool = spool};
+    char path[PATH_MAX + 64];
+    struct stat status;
+    if (!seal_is_needed(settings->user))
+        return;
+    const struct passwd *entry = getpwnam(settings->user.data);
+    for (size_t i = 0; entry && i < ARRAY_COUNT(parts); i++)
+        if (parts[i].directs &&
+            !sys.fstatat(spool->root, parts[i].name, &status, AT_SYMLINK_NOFOLLOW) &&
+            status.st_uid == entry->pw_uid)
+            log_warn(
+                "%s belongs to %s, as whom job files are read, so whoever takes that over by a job "
+                "file decides what root does: chown %s root '%s'",
+                full_path(&trust, &parts[i], path), settings->user.data,
+                parts[i].templates ? "-R" : "-h", path);
 }

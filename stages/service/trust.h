@@ -21,4 +21,9 @@ bool trust_is_for_root(const struct spool *spool, const struct settings *setting
  * the caller may not open is not looked at, unless that is root. */
 int trust_check(const struct spool *spool, const struct settings *settings, struct error *error);
 
+/* Where records are sealed (spool/seal.h), who has taken over what reads job files must not be able to change the
+ * settings, the templates, or what stands under those names.  Log a warning for each that belongs to `user:`, as
+ * those of an older spool do, with the command that mends it. */
+void trust_warn(const struct spool *spool, const struct settings *settings);
+
 #endif

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "stages/sandbox_calls.h"
-#include "stages/sandbox_files.h"
 
 static int become_user(struct text user, struct error *error)
 {

@@ -11,13 +11,7 @@
 #define STAGES_SANDBOX_H
 
 #include "base/error.h"
-#include "spool/spool.h"
-
-enum sandbox_reader {
-    SANDBOX_INTAKE, /* takes files out of incoming/ and makes jobs of them */
-    SANDBOX_REREAD, /* renders the requests of jobs again, and moves these */
-    SANDBOX_VERIFY  /* renders the requests of jobs of rendered/ again, and writes nothing */
-};
+#include "stages/sandbox_files.h"
 
 /* Switch to the user (when run as root and `user` is not empty) and enter the sandbox.  -1 and a
  * sentence when that fails although the kernel supports it. */

@@ -8,7 +8,13 @@
 #define STAGES_SANDBOX_FILES_H
 
 #include "base/error.h"
-#include "stages/sandbox.h"
+#include "spool/spool.h"
+
+enum sandbox_reader {
+    SANDBOX_INTAKE, /* takes files out of incoming/ and makes jobs of them */
+    SANDBOX_REREAD, /* renders the requests of jobs again, and moves these */
+    SANDBOX_VERIFY  /* renders the requests of jobs of rendered/ again, and writes nothing */
+};
 
 /* Confine this process for good; needs no_new_privs.  Says so, and returns 0, where the kernel has no
  * Landlock. */

@@ -82,12 +82,15 @@ static bool ends_in_mid_line(int file)
 static int open_log(int directory, const char *name)
 {
     const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    struct stat status;
+    struct stat status = {.st_size = -1};
     int file = sys.openat(directory, name, flags, 0644);
     bool is_none = file < 0 ? errno == EISDIR || errno == ELOOP || errno == ENXIO
                             : !sys.fstat(file, &status) && !S_ISREG(status.st_mode);
-    if (!is_none)
+    if (!is_none) {
+        if (file >= 0 && status.st_size == 0)
+            (void)spool_file_give(file, directory, (gid_t)-1);
         return file;
+    }
     if (file >= 0)
         sys.close(file);
     return spool_file_damaged(directory, name) ? -1 : sys.openat(directory, name, flags, 0644);

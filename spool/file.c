@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -12,7 +13,29 @@
 
 enum { PRIVATE_FILE = 0640 };
 
+static const uid_t no_user = (uid_t)-1;
 static const gid_t no_group = (gid_t)-1;
+
+static uid_t reader = (uid_t)-1; /* `user:`; -1: there is none */
+
+void spool_file_give_to(uid_t user)
+{
+    reader = user;
+}
+
+int spool_file_give(int file, int directory, gid_t group)
+{
+    struct stat status;
+    uid_t user = no_user;
+    if (reader != no_user && geteuid() == 0) {
+        if (sys.fstat(directory, &status))
+            return -1;
+        user = status.st_uid == reader ? reader : no_user;
+    }
+    if (user == no_user && group == no_group)
+        return 0;
+    return sys.fchown(file, user, group);
+}
 
 /* Create a file.  `durable`: its bytes are on the disk on return, as they must be before a
  * rename replaces another file.  The files of a new job are made durable together, by
@@ -25,8 +48,8 @@ static int create_file(int job, const char *name, struct text bytes, mode_t mode
         return error_errno(error, "%s could not be made", name);
     /* Only root may give files away; others keep their own group. */
     int result = 0;
-    if (group != no_group && sys.fchown(file, (uid_t)-1, group) && errno != EPERM)
-        result = error_errno(error, "the group of %s could not be set", name);
+    if (spool_file_give(file, job, group) && errno != EPERM)
+        result = error_errno(error, "the owner of %s could not be set", name);
     if (!result)
         result = file_write_all(file, bytes, name, error);
     if (!result && durable && sys.fsync(file))

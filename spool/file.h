@@ -25,6 +25,14 @@ int spool_file_create_private(int job, const char *name, struct text bytes, gid_
 int spool_file_replace_private(int job, const char *name, struct text bytes, gid_t group,
                                struct error *error);
 
+/* Who reads job files as `user:` may move what stands in its directories, and a file of root's counts as root's word
+ * where jobs are dropped: so from now on what root makes in a directory of that user's belongs to that user. */
+void spool_file_give_to(uid_t user);
+
+/* Give a file that root has just made in `directory` to that user, if the directory is theirs, and to the group
+ * (-1: leave it as it is).  -1 with errno. */
+int spool_file_give(int file, int directory, gid_t group);
+
 /* Rename anything that has the name of one of a job's files but is no file to NAME.damaged.  -1
  * with errno on failure. */
 int spool_file_damaged(int job, const char *name);

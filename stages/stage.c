@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,9 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "executors/registry/registry.h"
+#include "spool/file.h"
 #include "spool/identity.h"
+#include "spool/seal.h"
 #include "stages/lease.h"
 
 /* Milliseconds for which a look at the lease counts while requests are sent; less where others take over sooner. */
@@ -57,6 +60,10 @@ int stage_open(struct stage *stage, const char *name, const char *directory, str
         return -1;
     }
     stage->spool.sync_mode = stage->settings.sync;
+    if (seal_is_needed(stage->settings.user)) {
+        const struct passwd *user = getpwnam(stage->settings.user.data);
+        spool_file_give_to(user ? user->pw_uid : (uid_t)-1);
+    }
     static const int taken[] = {SIGTERM, SIGINT};
     stage->signals = signals_take(taken, ARRAY_COUNT(taken), NULL, error);
     if (stage->signals < 0) {

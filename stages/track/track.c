@@ -115,11 +115,14 @@ int track_read_record(struct tracker *tracker, int job, const char *id, struct j
                       struct error *error)
 {
     if (record_read(job, tracker->arena, record, error) == 0) {
-        distrust_record(tracker, record);
-        return 0;
-    }
-    if (!file_is_damaged(errno))
+        if (text_is(record->id, id)) {
+            distrust_record(tracker, record);
+            return 0;
+        }
+        error_set(error, "its job.yaml is that of another job");
+    } else if (!file_is_damaged(errno)) {
         return -1;
+    }
     log_warn("%s: %s; the job is followed by what its log says", id, error->text);
     quarantine_salvage(job, id, tracker->arena, record);
     return record_replace(job, record, error);

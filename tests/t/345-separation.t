@@ -107,6 +107,9 @@ intake ln -s "$scratch/theirs.yaml" "$spool/.claims/1m88000000b00.theirs.yaml"
 refused mine 'belongs to the user that reads job files' "a file of the reader's own"
 refused theirs 'symbolic link' "a link to another user's file"
 
+# A file of root's, moved to incoming/, would be root's word.
+is "$(find "$spool"/{rendered,failed,held} -type f -user root)" "" "root leaves no file of its own where the reader can move it"
+
 printf 'name: after\nscript: "true"\n' | drop_as nobody after.yaml
 ok "honest jobs go on" wait_for 10 in_state after "done"
 is "$(ls "$spool"/done/* | sed 's/-[^-]*$//' | sort | tr '\n' ' ')" "after honest kept " "and nothing else was done"

@@ -264,6 +264,23 @@ static void a_failure_is_judged_when_the_templates_can_be_read(void **state)
     arena_free(arena);
 }
 
+/* It names another owner and another group, to whom what the job prints would be given. */
+static void a_record_of_another_job_is_not_believed(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    struct job_record record = ended_in(STATE_SUBMITTED, arena);
+    record.id = TEXT("other-0000000000001");
+    int job = open_job(ID, STATE_SUBMITTED);
+    close_stage();
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    close(job);
+    open_stage();
+    run_round_after(1000);
+    assert_true(text_is(ended_in(STATE_SUBMITTED, arena).id, ID));
+    arena_free(arena);
+}
+
 static void one_that_had_ended_is_left_as_it_was(void **state)
 {
     (void)state;
@@ -401,6 +418,7 @@ int main(void)
         TEST(the_job_has_failed_though_all_ended_well),
         TEST(what_fails_by_itself_decides),
         TEST(a_failure_is_judged_when_the_templates_can_be_read),
+        TEST(a_record_of_another_job_is_not_believed),
         TEST(one_that_had_ended_is_left_as_it_was),
         TEST(the_whole_job_may_be_killed_at_the_same_time),
         TEST(a_job_of_which_only_held_tasks_are_left_waits),

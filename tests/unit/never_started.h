@@ -8,6 +8,7 @@
 
 #include "spool/file.h"
 #include "spool/job.h"
+#include "tests/unit/least_templates.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -83,6 +84,7 @@ static inline void never_started_fails(struct executor *executor, const char *re
     stage_open_executor = never_started_open;
     assert_int_equal(spool_create(directory, &error), 0);
     assert_int_equal(spool_open(&spool, directory, &error), 0);
+    give_least_templates(directory);
     int settings = openat(spool.root, "dlspool.yaml", O_WRONLY | O_CREAT, 0644);
     assert_true(dprintf(settings, "executor: null\nsync: none\n") > 0);
     close(settings);

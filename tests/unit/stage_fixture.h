@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "spool/file.h"
 #include "spool/job.h"
-#include "tests/unit/scratch_repository.h"
+#include "tests/unit/least_templates.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -69,13 +69,6 @@ static inline int sync_nothing(int file)
     return 0;
 }
 
-static struct scratch templates;
-
-static inline void close_templates(void)
-{
-    scratch_close(&templates);
-}
-
 /* A new spool for a stage of that kind; it is `time`. */
 static inline void open_spool(const struct stage_operations *kind,
                               const struct executor_operations *operations, int64_t time)
@@ -93,20 +86,9 @@ static inline void open_spool(const struct stage_operations *kind,
     assert_int_equal(spool_open(&spool, path, &error), 0);
 }
 
-/* Give the spool a templates.git with a retry.txt and the least of else, the same for all tests of a program. */
 static inline void open_templates(void)
 {
-    char name[PATH_MAX];
-    if (!templates.git) {
-        scratch_open(&templates);
-        scratch_put(&templates, "retry.txt", "exit 75 transient\n");
-        scratch_put(&templates, "images.txt", "any * single * host\n");
-        scratch_put(&templates, "site.yaml", "{}\n");
-        scratch_commit(&templates);
-        atexit(close_templates);
-    }
-    snprintf(name, sizeof(name), "%s/templates.git", path);
-    assert_int_equal(symlink(templates.path, name), 0);
+    give_least_templates(path);
 }
 
 static inline void write_settings(const char *settings)

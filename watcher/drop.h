@@ -9,7 +9,7 @@
  * The claim is opened by one openat2 (RESOLVE_BENEATH | NO_SYMLINKS | NO_MAGICLINKS | NO_XDEV,
  * O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), and everything else is checked on the
  * descriptor: a regular file, one link, 1 byte to 1 MiB, a printable name, not writable by
- * everybody; who else may write to it is reported (watcher/writable.h).  A pipe never blocks, a
+ * everybody; who else may write to it is reported (base/writable.h).  A pipe never blocks, a
  * link is never followed, and no byte of a file that is too large is read.
  *
  * The bytes are a snapshot.  Where leases work, a read lease is held while reading, so nobody can
@@ -33,7 +33,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "watcher/writable.h"
+#include "base/writable.h"
 
 enum { DROP_LARGEST = 1024 * 1024 }; /* bytes of the largest job file */
 

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "spool/seal.h"
 #include "stages/users.h"
-#include "watcher/writable.h"
+#include "base/writable.h"
 
 enum { CONFIG_LIMIT = 1 << 16 };
 

@@ -1,12 +1,12 @@
-/* watcher/writable.h - who may write to a file besides its owner
+/* base/writable.h - who may write to a file besides its owner
  *
  * A file speaks for its owner only if nobody else could have written it.  The mode answers that,
  * except where the group may write: the file may then have an access control list (acl(5)), and the
  * mode's group bits are only the list's mask.  An entry for another user or group counts if it
  * grants writing.
  */
-#ifndef WATCHER_WRITABLE_H
-#define WATCHER_WRITABLE_H
+#ifndef BASE_WRITABLE_H
+#define BASE_WRITABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

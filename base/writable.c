@@ -1,5 +1,5 @@
-/* watcher/writable.c - who may write to a file besides its owner */
-#include "watcher/writable.h"
+/* base/writable.c - who may write to a file besides its owner */
+#include "base/writable.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/above.h"
 #include "base/log.h"
 #include "base/system.h"
 #include "executors/local/storage.h"
@@ -160,6 +161,10 @@ static char *storage_path(const struct local_settings *settings, const char *dir
 static int open_parts(struct local *local, const char *directory, struct error *error)
 {
     local->directory = local_storage_open(local->storage, error);
+    /* Above .podman is the spool, which whoever serves it has looked at. */
+    if (local->directory >= 0 && local->settings.storage.length && geteuid() == 0 &&
+        above_check(local->directory, "local.storage", NULL, 0, error))
+        return -1;
     if (local->directory < 0 || mountable_open(&local->mountable, directory, local->storage, error))
         return -1;
     const char *socket = local->settings.socket.data;

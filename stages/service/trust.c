@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/above.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "spool/seal.h"
@@ -194,7 +195,7 @@ int trust_check(const struct spool *spool, const struct settings *settings, stru
     for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
         if (check_part(&trust, &parts[i], error))
             return -1;
-    return 0;
+    return above_check(spool->root, "the spool", &trust.user, trust.has_user, error);
 }
 
 void trust_warn(const struct spool *spool, const struct settings *settings)
@@ -214,4 +215,7 @@ void trust_warn(const struct spool *spool, const struct settings *settings)
                 "file decides what root does: chown %s root '%s'",
                 full_path(&trust, &parts[i], path), settings->user.data,
                 parts[i].templates ? "-R" : "-h", path);
+    struct error error;
+    if (entry && above_check(spool->root, "the spool", NULL, 0, &error))
+        log_warn("%s", error.text);
 }

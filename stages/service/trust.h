@@ -5,8 +5,7 @@
  * access control list, or as a member of a group.  Of groups only root's and the primary one of `user:` may, and in
  * templates.git the one that core.sharedRepository lets in.  incoming/ is open to everybody, and is not looked at.
  *
- * Known weakness: who owns a directory above the spool can put another one in its place; that one, too, must belong to
- * root or to `user:`.
+ * The directories above the spool have to be trusted in the same way (base/above.h).
  */
 #ifndef STAGES_SERVICE_TRUST_H
 #define STAGES_SERVICE_TRUST_H

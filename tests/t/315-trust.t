@@ -53,6 +53,28 @@ else
     echo "# no access control lists on this file system"
 fi
 
+# The directories above the spool.
+mkdir -p "$scratch/of/stranger"
+mv "$scratch/spool" "$scratch/of/stranger/spool"
+spool=$scratch/of/stranger/spool
+ok "a spool below root's directories is served" starts
+chown $other "$scratch/of"
+refused "$scratch/of, above the spool, belongs to user $other.*chown root $scratch/of$" "a spool below a directory of somebody's"
+like "$(dlspool check --quiet 2>&1)" "$scratch/of, above the spool, belongs to user $other" "check says the same"
+chown 0 "$scratch/of"
+chmod o+w "$scratch/of/stranger"
+refused "$scratch/of/stranger, above the spool, may be written to by others.*chmod go-w $scratch/of/stranger," "a spool in a directory that everybody may write to"
+chmod +t "$scratch/of/stranger"
+ok "but for one with the sticky bit" starts
+mkdir -p "$scratch/space/of"
+chown $other "$scratch/space"
+cp "$spool/dlspool.yaml" "$scratch/settings"
+sed -i "s|^executor:.*|executor: local|; s|^  storage:.*|  storage: $scratch/space/of/storage|" "$spool/dlspool.yaml"
+like "$(dlspool check --quiet 2>&1)" "$scratch/space, above local.storage, belongs to user $other" "podman's files below a directory of somebody's"
+cp "$scratch/settings" "$spool/dlspool.yaml"
+mv "$spool" "$scratch/spool"
+spool=$scratch/spool
+
 # A group that pushes templates, as docs/administrator.md lets it in.
 chgrp -R 4711 "$spool/templates.git"
 chmod -R g+w "$spool/templates.git"

@@ -123,10 +123,13 @@ void seal_make_manifest(const struct seal_key *key, const struct job_record *rec
                         char seal[static SEAL_SIZE])
 {
     struct buffer bytes = {0};
-    buffer_printf(&bytes, "dlspool manifest 1\n%d\n", record->attempt);
+    buffer_printf(&bytes, "dlspool manifest 2\n%d %jd\n", record->attempt,
+                  (intmax_t)record->time_limit);
     add_text(&bytes, record->id);
     add_text(&bytes, record->seal);
     add_text(&bytes, record->manifest_sha256);
+    add_text(&bytes, record->gpu_type);
+    add_text(&bytes, record->units_file);
     sign(key, &bytes, seal);
 }
 

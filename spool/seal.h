@@ -34,7 +34,8 @@ void seal_make(const struct seal_key *key, const struct job_record *record,
 /* Does record->seal fit?  0, also where none is needed; -1 and a sentence. */
 int seal_check(const struct seal_key *key, const struct job_record *record, struct error *error);
 
-/* The seal of the manifest of this attempt (record->manifest_sha256), of a job whose own seal fits. */
+/* The seal of what this attempt of a job is to be: its manifest, and what root goes by beside that (time_limit,
+ * gpu_type, units_file). record->seal must fit. */
 void seal_make_manifest(const struct seal_key *key, const struct job_record *record,
                         char seal[static SEAL_SIZE]);
 

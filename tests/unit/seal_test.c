@@ -127,6 +127,23 @@ static void a_manifest_is_of_one_attempt(void **state)
     assert_true(seal_equal(again, text_of(seal)));
 }
 
+/* What is not in the manifest, and root goes by all the same. */
+static void what_stands_beside_the_manifest_counts(void **state)
+{
+    char seal[SEAL_SIZE], again[SEAL_SIZE];
+    struct job_record changed[3] = {sample(), sample(), sample()}, record = sample();
+    (void)state;
+    seal_make_manifest(&key, &record, seal);
+    changed[0].time_limit = 1;
+    changed[1].gpu_type = text_of("A100");
+    changed[2].units_file = text_of("A100");
+    for (size_t i = 0; i < ARRAY_COUNT(changed); i++) {
+        seal_make_manifest(&key, &changed[i], again);
+        assert_false(seal_equal(again, text_of(seal)));
+        memcpy(seal, again, sizeof(seal));
+    }
+}
+
 /* RFC 4231, test case 2. */
 static void the_digest_is_the_standards(void **state)
 {
@@ -179,6 +196,7 @@ int main(void)
         cmocka_unit_test(one_without_a_request_has_none),
         cmocka_unit_test(another_key_makes_another),
         cmocka_unit_test(a_manifest_is_of_one_attempt),
+        cmocka_unit_test(what_stands_beside_the_manifest_counts),
         cmocka_unit_test(the_digest_is_the_standards),
         cmocka_unit_test_setup_teardown(the_key_is_roots_alone, open_new, close_all),
     };

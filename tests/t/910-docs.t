@@ -6,19 +6,27 @@ cd "$top" || exit 1
 man=docs/man
 
 # rendered PAGE: the text of a page, without overstriking, hyphenation and line breaks in the way.
-rendered() { MANWIDTH=200 MANOPT="--nh --nj" LC_ALL=C man -l "$1" 2>/dev/null | col -bx; }
+# Each page is rendered once; what man finds wrong with it goes beside it.
+mkdir "$scratch/pages"
+for page in $man/*.[15]; do
+    MANWIDTH=200 MANOPT="--nh --nj" LC_ALL=C man --warnings -l "$page" 2>"$scratch/pages/${page##*/}.faults" |
+        col -bx >"$scratch/pages/${page##*/}"
+done
+rendered() { cat "$scratch/pages/${1##*/}"; }
 # section NAME: of a rendered page on standard input.
 section() { awk -v name="$1" '/^[A-Z]/ {on = $0 == name; next} on'; }
 # options: the options that a text names, each once.
-options() { grep -oE '(^|[^[:alnum:]-])--?[a-z][a-z-]*' | grep -oE -- '--?[a-z][a-z-]*' | sort -u; }
+options() { perl -ne '$found{$1} = 1 while /(?<![[:alnum:]-])(--?[a-z][a-z-]*)/g; END { print map "$_\n", sort keys %found }'; }
 words() { tr '\n' ' '; }
 
 verbs=$("$DLSPOOL" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p')
+whole=$(rendered $man/dlspool.1)
 for verb in $verbs; do
     page=$man/dlspool-$verb.1
     [ -e "$page" ] || { fail "$verb has a manual page" "$page is missing"; continue; }
     text=$(rendered "$page")
-    help=$("$DLSPOOL" "$verb" --help | grep -E '^  (-|    --)' | sed -E 's/^(.{28}).*/\1/')
+    usage=$("$DLSPOOL" "$verb" --help)
+    help=$(grep -E '^  (-|    --)' <<<"$usage" | sed -E 's/^(.{28}).*/\1/')
     # The first words of an indented paragraph that starts with a dash.
     written=$(section OPTIONS <<<"$text" | grep -E '^ {7}-')
     is "$(options <<<"$written" | words)" "$(options <<<"$help" | words)" \
@@ -28,7 +36,7 @@ for verb in $verbs; do
         "and so is its SYNOPSIS"
     arguments() { grep -oE -- '--[a-z]+ [A-Z]+\b' | sort -u | words; }
     is "$(arguments <<<"$written")" "$(arguments <<<"$help")" "with the same names of values"
-    operands=$("$DLSPOOL" "$verb" --help | sed -n '1s/.*'"$verb"'\( \[OPTIONS\]\)\{0,1\} *//p')
+    operands=$(sed -n '1s/.*'"$verb"'\( \[OPTIONS\]\)\{0,1\} *//p' <<<"$usage")
     if [ "$verb" = render ]; then operands='FILE|JOB...'; fi   # ID is an option's value there
     like "$(section SYNOPSIS <<<"$text" | tr -s '\n ' ' ' | sed 's/ *$//')" \
         "$(printf '%s' "$operands" | sed -E 's/[].|[]/\\&/g')\$" "and the same operands"
@@ -37,10 +45,10 @@ for verb in $verbs; do
         grep -qx "$section" <<<"$text" || missing+="$section "
     done
     is "$missing" "" "and the page has all its sections"
-    like "$(rendered $man/dlspool.1)" "dlspool-$verb\(1\)" "dlspool(1) names it"
+    like "$whole" "dlspool-$verb\(1\)" "dlspool(1) names it"
 done
 for page in $man/*.1 $man/*.5; do
-    is "$(man --warnings -l "$page" 2>&1 >/dev/null)" "" "man finds no fault with ${page##*/}"
+    is "$(cat "$scratch/pages/${page##*/}.faults")" "" "man finds no fault with ${page##*/}"
     name=${page##*/}
     name=${name%.[15]}
     case $name in dlspool | dlspool.yaml | dlspool-job | dlspool-json) continue ;; esac
@@ -48,7 +56,8 @@ for page in $man/*.1 $man/*.5; do
 done
 for page in $(cat $man/*.[15] | sed 's/\\-/-/g' | grep -oE '^\.BR dlspool[a-z.-]* +"?\([15]\)' | tr -d ' "' | sort -u); do
     page=${page#.BR}
-    ok "the page $page that is referred to is there" test -e "$man/$(tr '()' '. ' <<<"$page" | tr -d ' ')"
+    file=${page%)}
+    ok "the page $page that is referred to is there" test -e "$man/${file/(/.}"
 done
 
 # Settings: those of the code are described, no others, with the defaults that etc/dlspool.yaml has.
@@ -140,28 +149,36 @@ is "$(sed -nE 's/.*when_names\[\] = \{(.*)\};/\1/p' spool/retry_when.c | grep -o
     "every word of retry is described"
 
 # Links.  Anchors are made as the usual renderers make them.
-anchors() {
-    sed -nE '/^```/,/^```$/d; s/^#+ (.*)$/\1/p' "$1" | tr 'A-Z' 'a-z' | sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
+broken=$(perl - README.md docs/*.md <<'PROGRAM'
+use File::Basename;
+my %anchors;
+sub text_of { open my $file, '<', $_[0] or die "$_[0]: $!"; local $/; <$file> }
+sub anchors {
+    my ($page) = @_;
+    return $anchors{$page} if $anchors{$page};
+    my $text = text_of($page) =~ s/^```.*?^```$//gmsr;
+    my %found;
+    for ($text =~ /^#+ (.*)$/gm) {
+        my $anchor = lc =~ s/[^a-z0-9 _-]//gr;
+        $found{$anchor =~ tr/ /-/r} = 1;
+    }
+    return $anchors{$page} = \%found;
 }
-broken=
-for page in README.md docs/*.md; do
-    for link in $(grep -oE '\]\([^)]+\)' "$page" | sed -E 's/^\]\(//; s/\)$//'); do
-        case $link in http://* | https://*) continue ;; esac
-        file=${link%%#*}
-        target=$page
-        [ -z "$file" ] || target=$(dirname "$page")/$file
-        [ -e "$target" ] || { broken+="$page: $link; "; continue; }
-        case $link in *'#'*) anchors "$target" | grep -qx -- "${link#*#}" || broken+="$page: $link; " ;; esac
-    done
-done
-is "$broken" "" "every link leads somewhere"
-
+for my $page (@ARGV) {
+    for my $link (text_of($page) =~ /\]\(([^)]+)\)/g) {
+        next if $link =~ m{^https?://};
+        my ($file, $anchor) = split /#/, $link, 2;
+        my $target = $file eq '' ? $page : dirname($page) . "/$file";
+        print "$page: $link; " unless -e $target && (!defined $anchor || anchors($target)->{$anchor});
+    }
+}
+PROGRAM
+)
+is "$?,$broken" "0," "every link leads somewhere"
 
 # What docs/developer.md names is there.
-missing=
-for name in $(grep -oE '`[a-z0-9_]+\(\)`' docs/developer.md | tr -d '`()' | sort -u); do
-    [ "$name" = exit ] || grep -qE "\b$name\(" -- */*.[ch] {request,renderer,executors,stages}/*/*.[ch] || missing+="$name() "
-done
+missing=$(comm -23 <(grep -oE '`[a-z0-9_]+\(\)`' docs/developer.md | tr -d '`()' | grep -vx exit | sort -u) \
+    <(grep -ohE '\b[a-z0-9_]+\(' -- */*.[ch] {request,renderer,executors,stages}/*/*.[ch] | tr -d '(' | sort -u) | words)
 for name in $(grep -oE '`(base|spool|watcher|request|renderer|executors|stages|commands|tools|tests|etc|docs)/[a-z0-9_./-]+`' \
     docs/developer.md | tr -d '`' | sort -u); do
     [ -e "$name" ] || missing+="$name "

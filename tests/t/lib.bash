@@ -40,13 +40,19 @@ ok() {
 }
 # is GOT WANTED DESCRIPTION
 is() { if [ "$1" = "$2" ]; then pass "$3"; else fail "$3" "got:    $1" "wanted: $2"; fi; }
+# matches TEXT PATTERN: does one of its lines, as grep -E sees it?  A process costs more than most texts do here.
+matches() {
+    local line for_grep=
+    [ ${#1} -lt 10000 ] && [[ $2 != *$'\n'* ]] || for_grep=1
+    [ "$for_grep" ] || while IFS= read -r line; do
+        [[ $line =~ $2 ]] && return 0
+        [ $? = 1 ] || { for_grep=1; break; } # not a pattern to bash
+    done <<<"$1"
+    [ "$for_grep" ] && grep -Eq -- "$2" <<<"$1"
+}
 # like TEXT PATTERN DESCRIPTION: the text holds the extended regular expression.
-like() {
-    if printf '%s\n' "$1" | grep -Eq -- "$2"; then pass "$3"; else fail "$3" "text: $1" "pattern: $2"; fi
-}
-unlike() {
-    if printf '%s\n' "$1" | grep -Eq -- "$2"; then fail "$3" "text: $1" "pattern: $2"; else pass "$3"; fi
-}
+like() { if matches "$1" "$2"; then pass "$3"; else fail "$3" "text: $1" "pattern: $2"; fi; }
+unlike() { if matches "$1" "$2"; then fail "$3" "text: $1" "pattern: $2"; else pass "$3"; fi; }
 skip_all() { echo "1..0 # SKIP $1"; exit 0; }
 done_testing() { echo "1..$tests"; exit $((failures > 0)); }
 
@@ -54,26 +60,30 @@ done_testing() { echo "1..$tests"; exit $((failures > 0)); }
 # a quiet machine needs at most; PATIENCE times as many are given, as others may have the processors.
 patience=${PATIENCE:-6}
 pause=0.05
+exec {nothing}<> <(:) # is never written to
 wait_for() {
     local until=$((SECONDS + $1 * patience))
     shift
     until "$@" >/dev/null 2>&1; do
         [ $SECONDS -lt $until ] || return 1
-        sleep $pause
+        read -rt $pause -u "$nothing" || : # sleeps, without a process
     done
 }
 
 # new_spool EXECUTOR: a spool with short intervals.
 new_spool() {
     "$DLSPOOL" init --executor "${1:-null}" "$spool" >/dev/null || return 1
-    set_setting scan_interval 500ms
-    set_setting quiet_time 500ms
-    set_setting retry_interval 200ms
-    set_setting probe_interval 500ms
-    set_setting poll_interval 100ms
+    set_setting scan_interval 500ms quiet_time 500ms retry_interval 200ms probe_interval 500ms poll_interval 100ms
 }
-# set_setting NAME VALUE: in dlspool.yaml, at any depth.
-set_setting() { sed -i -E "s|^( *)$1: .*|\\1$1: $2|" "$spool/dlspool.yaml"; }
+# set_setting NAME VALUE [NAME VALUE...]: in dlspool.yaml, at any depth.
+set_setting() {
+    local edits=()
+    for (( ; $# > 1; )); do
+        edits+=(-e "s|^( *)$1: .*|\\1$1: $2|")
+        shift 2
+    done
+    sed -i -E "${edits[@]}" "$spool/dlspool.yaml"
+}
 
 # without_templates PATH...: push a commit that removes them from templates.git.
 without_templates() {
@@ -102,13 +112,26 @@ stop_daemon() {
 # drop NAME: standard input becomes incoming/NAME, by a rename.
 drop() { cat >"$scratch/drop.tmp" && mv "$scratch/drop.tmp" "$spool/incoming/$1"; }
 
-# job_dir NAME [STATE]: the directory of the newest job whose id starts with NAME.
-job_dir() {
-    find "$spool"/{rendered,submitted,failed,held,done} -maxdepth 2 -type d -name "$1-?????????????" 2>/dev/null |
-        sort | tail -n 1
+# find_job NAME: found_job is the directory of the newest job whose id starts with NAME.  The states are looked at on
+# the way of a job, so that one that moves is met; without a process, as most waiting is for this.
+find_job() {
+    local IFS= state candidates
+    found_job=
+    for state in rendered submitted failed held 'done/*'; do
+        # shellcheck disable=SC2206 # patterns
+        candidates=("$spool"/$state/$1-?????????????)
+        [ -d "${candidates[-1]}" ] && [[ ${candidates[-1]} > $found_job ]] && found_job=${candidates[-1]}
+    done
+    [ "$found_job" ]
 }
-state_of() { job_dir "$1" | sed "s|^$spool/||; s|/.*||"; }
-in_state() { [ "$(state_of "$1")" = "$2" ]; }
+job_dir() { find_job "$1" && printf '%s\n' "$found_job"; }
+state_of() {
+    find_job "$1" && found_job=${found_job#"$spool/"} && printf '%s\n' "${found_job%%/*}"
+}
+in_state() {
+    find_job "$1"
+    [[ ${found_job#"$spool/"}/ == "$2"/* ]]
+}
 # has_ended NAME: in done/, or in failed/ with `why` there.
 has_ended() { in_state "$1" "done" || { in_state "$1" failed && [ -e "$(job_dir "$1")/why" ]; }; }
 

@@ -8,7 +8,7 @@ for directory in incoming rendered submitted failed held done; do
 done
 is "$(stat -c %a "$spool/incoming")" 3777 "incoming/ is sticky and set-gid, and open to all"
 is "$(stat -c %a "$spool/.claims")" 700 "the claims are private"
-like "$(cat "$spool/dlspool.yaml")" '^executor: "null"$' "the executor is the one asked for"
+like "$(<"$spool/dlspool.yaml")" '^executor: "null"$' "the executor is the one asked for"
 
 # Every setting the program knows stands in dlspool.yaml, and dlspool.yaml names no other.
 known=$(sed -n 's/^    {"\([a-z_]*\)", [.S].*/\1/p' "$top/spool/settings.c" | sort)
@@ -34,7 +34,7 @@ ok "but not for a revision" dlspool check "$bare"
 sed -i 's/^  pids: .*/  pids: 4096/' "$spool/dlspool.yaml"
 dlspool status >"$scratch/status"
 is $? 3 "status ends with 3 while nobody serves"
-like "$(cat "$scratch/status")" '^daemon +not running' "and says so"
+like "$(<"$scratch/status")" '^daemon +not running' "and says so"
 
 is "$(git -C "$spool/templates.git" rev-parse vendor)" "$(git -C "$spool/templates.git" rev-parse main)" \
     "the branch vendor begins with the same commit"

@@ -17,7 +17,7 @@ is "$(cd usr/share/man && find . -type f | sed 's|.*/||' | LC_ALL=C sort)" "$(cd
 is "$(stat -c %a usr/bin/dlspool lib/systemd/system/dlspool@.service usr/share/doc/dlspool/examples/digits/job.yaml | tr '\n' ' ')" \
     "755 644 644 " "with their modes"
 like "$(cat lib/systemd/system/dlspool@.service)" '^ExecStart=/usr/bin/dlspool -s %I run$' "the unit starts the program that is installed"
-is "$(sed -n '1s/^dlspool (\(.*\)) .*/\1/p' "$top/debian/changelog")" "$(cat "$top/VERSION")" "the package has the program's version"
+is "$(sed -n '1s/^dlspool (\(.*\)) .*/\1/p' "$top/debian/changelog")" "$(<"$top/VERSION")" "the package has the program's version"
 unlike "$(cat lib/systemd/system/dlspool@.service)" '@PREFIX@' "and nothing is left to be filled in"
 
 if [ "$(id -u)" = 0 ] && command -v systemd-sysusers >/dev/null; then

@@ -40,14 +40,14 @@ is "$(stat -c %a "$job/request.yaml")" 640 "a request is not world-readable"
 is "$(stat -c %a "$job/manifest.yaml")" 640 "nor is a manifest"
 
 commit=$(git -C "$spool/templates.git" rev-parse HEAD)
-like "$(cat "$job/job.yaml")" "template_commit: \"$commit\"" "job.yaml names the commit"
-like "$(cat "$job/job.yaml")" "request_sha256: \"$(sha256sum <"$scratch/native.yaml" | cut -c1-64)\"" \
+like "$(<"$job/job.yaml")" "template_commit: \"$commit\"" "job.yaml names the commit"
+like "$(<"$job/job.yaml")" "request_sha256: \"$(sha256sum <"$scratch/native.yaml" | cut -c1-64)\"" \
     "and the request's SHA-256"
-like "$(cat "$job/job.yaml")" "manifest_sha256: \"$(sha256sum <"$job/manifest.yaml" | cut -c1-64)\"" \
+like "$(<"$job/job.yaml")" "manifest_sha256: \"$(sha256sum <"$job/manifest.yaml" | cut -c1-64)\"" \
     "and the manifest's"
-like "$(cat "$job/job.yaml")" 'template_path: "local/sklearn/single.yaml"' "and the template"
-like "$(cat "$job/job.yaml")" 'image_line: [1-9]' "and the line of images.txt"
-like "$(cat "$job/job.yaml")" 'dlspool: "[0-9.]+"' "and the version of dlspool"
+like "$(<"$job/job.yaml")" 'template_path: "local/sklearn/single.yaml"' "and the template"
+like "$(<"$job/job.yaml")" 'image_line: [1-9]' "and the line of images.txt"
+like "$(<"$job/job.yaml")" 'dlspool: "[0-9.]+"' "and the version of dlspool"
 
 events=$(cut -d' ' -f2 "$job/log" | tr '\n' ' ')
 like "$events" '^accepted rendered intent submitted (started )?(measured )?ended finished $' \
@@ -87,8 +87,8 @@ is $? 0 "run ends with status 0 when told to stop"
 sed 's/^name: .*/name: unserved/' "$scratch/native.yaml" >"$scratch/unserved.yaml"
 dlspool submit --patience 50ms "$scratch/unserved.yaml" >"$scratch/ids" 2>"$scratch/unserved"
 is $? 3 "submit ends with status 3 when no daemon serves"
-is "$(cat "$scratch/ids")" "" "and prints no id"
-like "$(cat "$scratch/unserved")" "unserved.yaml is in incoming/ as unserved-.*\.yaml, but no daemon serves $spool" "and says so"
+is "$(<"$scratch/ids")" "" "and prints no id"
+like "$(<"$scratch/unserved")" "unserved.yaml is in incoming/ as unserved-.*\.yaml, but no daemon serves $spool" "and says so"
 before=$(ls "$spool/incoming" | wc -l)
 dlspool submit "$scratch/native.yaml" "$scratch/batch.sh" >"$scratch/ids" 2>"$scratch/unserved" &
 submitter=$!
@@ -96,12 +96,12 @@ dropped() { [ "$(ls "$spool/incoming" | wc -l)" -gt "$before" ]; }
 ok "submit drops the file" wait_for 10 dropped
 start_daemon
 wait "$submitter"
-is "$? $(wc -l <"$scratch/ids") $(cat "$scratch/unserved")" "0 2 " "a daemon that is just starting is waited for"
+is "$? $(wc -l <"$scratch/ids") $(<"$scratch/unserved")" "0 2 " "a daemon that is just starting is waited for"
 intake=$(pgrep -P "$daemon" -x intake)
 kill -STOP "$intake"
 dlspool submit --patience 50ms "$scratch/native.yaml" >"$scratch/ids" 2>"$scratch/untaken"
-is "$? $(cat "$scratch/ids")" "5 " "submit ends with status 5 when the file is not taken in time"
-like "$(cat "$scratch/untaken")" "has not become a job yet" "and says so"
+is "$? $(<"$scratch/ids")" "5 " "submit ends with status 5 when the file is not taken in time"
+like "$(<"$scratch/untaken")" "has not become a job yet" "and says so"
 kill -CONT "$intake"
 taken() { [ -z "$(ls "$spool/incoming")" ]; }
 ok "all of these become jobs" wait_for 20 taken

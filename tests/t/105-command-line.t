@@ -252,7 +252,7 @@ run dlspool submit --hold --name other --set tasks.main.gpus=4 "$scratch/train.y
 unlike "$output" "note" "another file of that name is submitted without a note"
 run dlspool submit --hold --name other --set tasks.main.gpus=4 "$scratch/train.yaml"
 like "$output" "note: the same job file is also the job other-[^ ]*, which is held; both run" "the same file again is not"
-like "$(cat "$spool/held/$id/request.yaml")" 'RATE: "1.10"' "and nothing else"
+like "$(<"$spool/held/$id/request.yaml")" 'RATE: "1.10"' "and nothing else"
 is "$(dlspool submit --json --hold --set tasks.main.cpus=0.5 "$scratch/batch.sh" | jq -c '[.name, .cpus]')" '["batch",0.5]' \
     "a batch script is changed by lines of #DL; --json gives the job"
 # A command in place of a file.
@@ -262,7 +262,7 @@ id=$(cd "$scratch/a place" && dlspool submit --hold --set tasks.main.cpus=2 -- "
 like "$id" '^sh-' "submit -- COMMAND is a job named after the command"
 is "$(dlspool render --json "$spool/held/$id/request.yaml" | jq -r .manifest | sed -n 's/^  - "/"/p' | jq -sc .)" \
     "$(jq -cn '$ARGS.positional' --args -- "${words[@]}")" "whose task has the words as they are"
-like "$(cat "$spool/held/$id/request.yaml")" "^program: \"?$scratch/a place\"?$" "in the directory that it was called in"
+like "$(<"$spool/held/$id/request.yaml")" "^program: \"?$scratch/a place\"?$" "in the directory that it was called in"
 run dlspool submit "$scratch/train.yaml" -- true
 is $status 2 "not a file as well"
 run dlspool submit --
@@ -290,7 +290,7 @@ printf 'name: x\nlibrary: any\ntype: single\ntasks: {main: {command: [python3, t
     >"$scratch/command.yaml"
 id=$(dlspool submit --hold "$scratch/command.yaml")
 like "$(dlspool show "$id")" '^command +python3 train.py two words$' "and its command"
-is "$(dlspool version --json | jq -r .version)" "$(cat "$top/VERSION")" "version --json"
+is "$(dlspool version --json | jq -r .version)" "$(<"$top/VERSION")" "version --json"
 
 # One schema for --json: what each verb prints, at every depth, is what dlspool-json(5) says, no more and no less.
 # keys SECTION: of the page, lines `SUBJECT KEY`, with the verb as the subject of "Of the verbs".
@@ -369,7 +369,7 @@ done
 refused() { # refused VERB WORD...
     output=$("$DLSPOOL" "$@" 2>"$scratch/errors") && output="status 0"
     is "$(tail -n 1 <<<"$output" | jq -c 'keys + [.status]' 2>&1)" "[\"error\",\"operand\",\"status\",$status]" "$1 --json: an error is an object"
-    like "$(cat "$scratch/errors")" "$(jq -r .error <<<"$output" | tail -n 1 | cut -c 1-20)" "and a sentence"
+    like "$(<"$scratch/errors")" "$(jq -r .error <<<"$output" | tail -n 1 | cut -c 1-20)" "and a sentence"
 }
 status=1
 for verb in list status history run resubmit check; do refused $verb --json -s "$scratch/nowhere"; done

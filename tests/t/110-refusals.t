@@ -109,8 +109,8 @@ new=$(git rev-parse HEAD)
 cd "$scratch" || exit 1
 ok "the job without an image goes through" wait_for 20 in_state imageless "done"
 ok "the job without a template goes through" wait_for 20 in_state nothing "done"
-like "$(cat "$(job_dir nothing)/job.yaml")" "template_commit: \"$new\"" "and names the new commit"
-like "$(cat "$(job_dir nothing)/log")" ' requeued cause=change ' "and its log says why it came back"
+like "$(<"$(job_dir nothing)/job.yaml")" "template_commit: \"$new\"" "and names the new commit"
+like "$(<"$(job_dir nothing)/log")" ' requeued cause=change ' "and its log says why it came back"
 
 # retry asks again; for a bad request that changes nothing, and says so.
 ok "retry" dlspool retry bad-field

@@ -34,22 +34,22 @@ for i in "${!numbers[@]}"; do
     row=${numbers[i]} job=${jobs[${numbers[i]}]}
     if [ "${kinds[i]}" = taken ]; then
         like "$job" '/done/' "$row: ${files[i]} is a job, by cp"
-        is "$(cat "$scratch/$row/status")" 0 "$row: and by submit"
+        is "$(<"$scratch/$row/status")" 0 "$row: and by submit"
         continue
     fi
     if [ "${kinds[i]}" = noted ]; then
         like "$job" '/done/' "$row: ${files[i]} is a job"
         while IFS= read -r words; do
-            like "$(cat "$job/log")" "$words" "$row: whose log has a note"
-            like "$(cat "$scratch/$row/said")" "$words" "$row: which submit prints"
+            like "$(<"$job/log")" "$words" "$row: whose log has a note"
+            like "$(<"$scratch/$row/said")" "$words" "$row: which submit prints"
         done <"$scratch/$row/words"
         continue
     fi
     like "$job" '/failed/' "$row: ${files[i]} is refused"
     while IFS= read -r words; do
-        like "$(cat "$job/why")" "$words" "$row: and cp is told so"
-        [[ ${kinds[i]} = @(cp|place) ]] || like "$(cat "$scratch/$row/said")" "$words" "$row: as is submit"
+        like "$(<"$job/why")" "$words" "$row: and cp is told so"
+        [[ ${kinds[i]} = @(cp|place) ]] || like "$(<"$scratch/$row/said")" "$words" "$row: as is submit"
     done <"$scratch/$row/words"
-    [[ ${kinds[i]} = @(cp|place) ]] || is "$(cat "$scratch/$row/status")$(cat "$scratch/$row/id")" 1 "$row: which drops nothing"
+    [[ ${kinds[i]} = @(cp|place) ]] || is "$(<"$scratch/$row/status")$(<"$scratch/$row/id")" 1 "$row: which drops nothing"
 done
 done_testing

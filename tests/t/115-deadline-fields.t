@@ -7,7 +7,7 @@ new_spool null || exit 1
 fact() { sed -n "s/^ *$2: //p" "$(job_dir "$1")/job.yaml" | tr -d '"'; }
 refused() {     # refused NAME SENTENCE: by submit, which drops nothing
     dlspool submit "$scratch/$1.yaml" 2>"$scratch/refusal" && fail "$1 is refused"
-    like "$(cat "$scratch/refusal")" "$2" "$1: the reason"
+    like "$(<"$scratch/refusal")" "$2" "$1: the reason"
 }
 
 # Rendering needs no daemon.
@@ -90,6 +90,6 @@ id=$(basename "$(job_dir grows)")
 dlspool render "$id" >"$scratch/again"
 ok "it is rendered again as it was" cmp "$scratch/again" "$(job_dir grows)/manifest.yaml"
 ok "a late job that is dropped ends in failed/" wait_for 20 has_ended late
-like "$(cat "$(job_dir late)/why")" 'late.yaml:5:11: deadline: found 2020-05-01T18:00Z, which is over' "why says so"
+like "$(<"$(job_dir late)/why")" 'late.yaml:5:11: deadline: found 2020-05-01T18:00Z, which is over' "why says so"
 
 done_testing

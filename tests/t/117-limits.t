@@ -44,12 +44,12 @@ extras: {hivedScheduler: {jobPriorityClass: prod}}
 JOB
 chown nobody "$scratch/prod.yaml" && mv "$scratch/prod.yaml" "$spool/incoming/prod.yaml"
 ok "another system's job file is taken" wait_for 20 in_state prod "done"
-like "$(cat "$(job_dir prod)/log")" ' note field=priority text="taken as 0: this site allows -100 to 0 ' "with a note"
+like "$(<"$(job_dir prod)/log")" ' note field=priority text="taken as 0: this site allows -100 to 0 ' "with a note"
 ok "and its priority is the highest that its owner may have" has prod '^priority: 0'
 
 ask nobody retry high
 ok "what was refused is taken when it is retried" wait_for 20 in_state high "done"
-like "$(cat "$(job_dir high)/log")" ' requeued .* priority=0$' "at the priority that it may have"
+like "$(<"$(job_dir high)/log")" ' requeued .* priority=0$' "at the priority that it may have"
 
 # submit, --dry-run and render tell it at once.
 printf 'name: told\nscript: "true"\npriority: 5\n' >"$scratch/told.yaml"

@@ -31,7 +31,7 @@ ok "what was dropped is kept" test -p "$(job_dir pipe)/dropped"
 ok "a link is kept, not followed" test -L "$(job_dir link)/dropped"
 ok "a directory is kept with what is in it" test -e "$(job_dir directory)/dropped/inner"
 is "$(cat /etc/passwd | wc -l)" "$(wc -l </etc/passwd)" "and its target is as it was"
-like "$(cat "$(job_dir hard)/why")" 'link' "a hard link is named"
+like "$(<"$(job_dir hard)/why")" 'link' "a hard link is named"
 ok "odd names become jobs or reasons too" \
     wait_for 20 test -z "$(find "$in" -maxdepth 1 -type f ! -name '.*' ! -name 'new*' ! -name 'bad*' ! -name 'nnn*' | head -n 1)"
 ok "incoming/ is empty in the end" wait_for 20 sh -c "[ -z \"\$(ls '$in')\" ]"
@@ -52,8 +52,8 @@ if [ "$(id -u)" = 0 ]; then
     put of-incoming 1:3 664
     printf 'kill: own-group\n' >"$scratch/word" && chown 1:2 "$scratch/word" && chmod 664 "$scratch/word" && mv "$scratch/word" "$in/word.yaml"
     for name in everybodys strangers word; do ok "$name: what others may write to is refused" wait_for 20 has_ended $name; done
-    like "$(cat "$(job_dir everybodys)/why")" 'may be written to by everybody, .*chmod go-w' "with what to do"
-    like "$(cat "$(job_dir strangers)/why")" 'may be written to by the members of group 2 .* what daemon wrote; chmod g-w' "and who could have"
+    like "$(<"$(job_dir everybodys)/why")" 'may be written to by everybody, .*chmod go-w' "with what to do"
+    like "$(<"$(job_dir strangers)/why")" 'may be written to by the members of group 2 .* what daemon wrote; chmod g-w' "and who could have"
     ok "what the owner's own group may write to is not" wait_for 20 in_state own-group "done"
     ok "nor what that of incoming/ may" wait_for 20 in_state of-incoming "done"
     chgrp 0 "$in"
@@ -78,7 +78,7 @@ if [ "$(id -u)" = 0 ]; then
     daemon=$!
     good unreadable >"$scratch/unreadable" && chmod 000 "$scratch/unreadable" && mv "$scratch/unreadable" "$in/unreadable.yaml"
     ok "a file that the daemon may not read is refused" wait_for 20 has_ended unreadable
-    like "$(cat "$(job_dir unreadable)/why")" 'chmod' "with the chmod to use"
+    like "$(<"$(job_dir unreadable)/why")" 'chmod' "with the chmod to use"
     good mine | drop mine.yaml
     ok "an unprivileged daemon serves others' files" wait_for 20 in_state mine "done"
 fi

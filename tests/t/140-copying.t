@@ -48,7 +48,7 @@ ok "what is renamed is taken" wait_for 10 in_state renamed "done"
 like "$(job_log renamed)" 'complete=rename' "because it was renamed"
 printf '{"name": "open", "library": "any", "type": "sing' >"$spool/incoming/open.json"
 ok "JSON that does not close is refused" wait_for 20 has_ended open
-like "$(cat "$(job_dir open)/why")" 'open.json:1:4[0-9]: ' "because of where it ends"
+like "$(<"$(job_dir open)/why")" 'open.json:1:4[0-9]: ' "because of where it ends"
 ok "and not taken for a job" test -z "$(find "$spool/done" -name 'open-*')"
 
 # Many editors write no newline at the end.
@@ -57,11 +57,11 @@ ok "a whole file without a newline at its end is taken" wait_for 20 in_state edi
 like "$(job_log editor)" 'complete=no-writer' "because nobody has it open"
 printf 'name: cut\nlibrary: any\ntype: single\nscr' >"$spool/incoming/cut.yaml"
 ok "one that makes no sense is refused" wait_for 20 in_state cut failed
-like "$(cat "$(job_dir cut)/why")" 'cut.yaml:4:[14]: ' "with its mistake"
-like "$(cat "$(job_dir cut)/why")" 'if it was cut off on its way, drop the whole file again' "and that it may be cut off"
+like "$(<"$(job_dir cut)/why")" 'cut.yaml:4:[14]: ' "with its mistake"
+like "$(<"$(job_dir cut)/why")" 'if it was cut off on its way, drop the whole file again' "and that it may be cut off"
 : >"$spool/incoming/empty.yaml"
 ok "an empty one is refused" wait_for 20 in_state empty failed
-like "$(cat "$(job_dir empty)/why")" 'it is empty, .*write the job into it and drop it again' "because it is empty"
+like "$(<"$(job_dir empty)/why")" 'it is empty, .*write the job into it and drop it again' "because it is empty"
 
 # What is no text is told by its first bytes, by cp as by submit.
 gzip -c "$scratch/slow.yaml" >"$scratch/zipped.yaml"

@@ -15,9 +15,9 @@ as_json() { python3 -c 'import sys, json, yaml; json.dump(yaml.safe_load(sys.std
 cp "$top/examples/openpai/two-roles.json" "$spool/incoming/"
 ok "the example becomes a job" wait_for 20 in_state two-roles "done"
 job=$(job_dir two-roles)
-like "$(cat "$job/job.yaml")" 'image: "docker.io/library/python:3.12-slim-bookworm"' "with its own image"
-like "$(cat "$job/job.yaml")" 'template_path: "local/any/roles.yaml"' "and the template of roles"
-like "$(cat "$job/job.yaml")" 'image_line: 0' "which no line of images.txt named"
+like "$(<"$job/job.yaml")" 'image: "docker.io/library/python:3.12-slim-bookworm"' "with its own image"
+like "$(<"$job/job.yaml")" 'template_path: "local/any/roles.yaml"' "and the template of roles"
+like "$(<"$job/job.yaml")" 'image_line: 0' "which no line of images.txt named"
 is "$(cmp "$job/request.json" "$top/examples/openpai/two-roles.json" 2>&1)" "" \
     "the request is kept with its comments"
 
@@ -57,9 +57,9 @@ cat >"$scratch/openi.json" <<'JOB'
 JOB
 id=$(dlspool submit "$scratch/openi.json" 2>"$scratch/said")
 is "$?" 0 "submit accepts a job of which something has no effect"
-like "$(cat "$scratch/said")" "^dlspool submit: $id: note: taskRoles\[0\].needIBDevice: no effect: " "and prints the notes"
-like "$(cat "$scratch/said")" "note: taskRoles\[0\].isMainRole: .*when 2 of this role's tasks have succeeded" "one by one"
-like "$(cat "$scratch/said")" "note: virtualCluster: no effect: .* virtual cluster vc1 .*the job goes to the default queue" \
+like "$(<"$scratch/said")" "^dlspool submit: $id: note: taskRoles\[0\].needIBDevice: no effect: " "and prints the notes"
+like "$(<"$scratch/said")" "note: taskRoles\[0\].isMainRole: .*when 2 of this role's tasks have succeeded" "one by one"
+like "$(<"$scratch/said")" "note: virtualCluster: no effect: .* virtual cluster vc1 .*the job goes to the default queue" \
     "which name what was asked for"
 like "$(dlspool show "$id" | sed -n '/^Notes:/,/^$/p')" "^  taskRoles\[0\].needIBDevice: no effect" "show has them in a paragraph of their own"
 
@@ -118,7 +118,7 @@ fi
 # Ports can be worked out again by anybody.
 id=$(basename "$job")
 hash=$(printf '%s' "$id-a1/worker/0/http/0/0" | sha256sum | cut -c1-8)
-like "$(cat "$job/manifest.yaml")" \
+like "$(<"$job/manifest.yaml")" \
     "PAI_PORT_LIST_worker_0_http: \"$((15000 + 0x$hash % 17000))\"" "a port is the hash that docs tell"
 
 # A site that allows no images of users' own says so.
@@ -178,7 +178,7 @@ else
         ok "task $task had what the manifest says" diff "$scratch/wanted" "$scratch/had"
         ok "and a directory to work in" grep -q '^PAI_WORK_DIR=/' "$(job_dir seen)/output/$role-$index.log"
     done
-    like "$(cat "$(job_dir seen)/output/ps-server-1.log")" "the code says its" "the code was there"
+    like "$(<"$(job_dir seen)/output/ps-server-1.log")" "the code says its" "the code was there"
     ok "and what it wrote is where the site says" test -e "$scratch/fs/out/ps_server-1"
     cp "$scratch/seen.yaml" "$scratch/manifest.yaml"
 fi

@@ -55,14 +55,14 @@ file First_Job org/train:1 <<'C' | drop first.yaml
 - train --epochs <% $parameters.epochs %> --rate <% $parameters.rate %> <% $data.uri[1] %>
 C
 must "a job file of OpenPAI v2 ends in done/" wait_for 30 in_state first-job "done"
-manifest=$(cat "$(job_dir first-job)/manifest.yaml")
+manifest=$(<"$(job_dir first-job)/manifest.yaml")
 like "$manifest" 'train --epochs 3 --rate 1 /data/two' "names are looked up"
 like "$manifest" 'PAI_CURRENT_TASK_ROLE_NAME: "my_Worker"' "tasks know the role by the name that it has"
 like "$manifest" 'role: "my-worker"' "which as a host's name is a label"
 like "$manifest" 'PAI_JOB_NAME: "[^"]*~First_Job"' "and the job's"
 like "$(log first-job)" ' note .*field=taskRoles\.my_Worker\.taskRetryCount .*no effect' "the log says what has no effect"
 like "$(log first-job)" ' note .*runtimeplugin\[0\]' "line by line"
-like "$(cat "$(job_dir first-job)/job.yaml")" 'type: .?roles' "it is a job of type roles"
+like "$(<"$(job_dir first-job)/job.yaml")" 'type: .?roles' "it is a job of type roles"
 
 file bad org/train:1 <<'C' | drop bad.yaml
 - train --epochs <% $parameters.epoch %>
@@ -174,7 +174,7 @@ is_decided() { { printed 0 && printed 1; } || has_ended runs; }
 wait_for 90 is_decided
 has_ended runs && why runs | sed 's/^/# /'
 must "it runs in containers" printed 1
-output=$(cat "$(job_dir runs)/output/my-worker-1.log")
+output=$(<"$(job_dir runs)/output/my-worker-1.log")
 hash=$(echo "token of $secret" | sha256sum | cut -d' ' -f1)
 like "$output" "^$hash" "a command is given the secret"
 like "$output" '^went on in /below' "commands run one after another in one shell, as on OpenPAI"
@@ -209,7 +209,7 @@ unlike "$(dlspool show "$id"; dlspool show --json "$id"; dlspool list; dlspool s
     "no command shows it"
 unlike "$(dlspool render "$id" 2>&1)" "$secret" "nor does render"
 like "$(dlspool render "$id" 2>&1)" '\*\*\*\*\*\*' "which prints asterisks"
-is "$(dlspool render --secrets "$id" 2>/dev/null)" "$(cat "$(job_dir runs)/manifest.yaml")" "unless it is asked to: the same bytes"
+is "$(dlspool render --secrets "$id" 2>/dev/null)" "$(<"$(job_dir runs)/manifest.yaml")" "unless it is asked to: the same bytes"
 
 touch "$scratch/gate/go"
 must "it ends in done/" wait_for 60 in_state runs "done"

@@ -32,7 +32,7 @@ unlike "$manifest" 'PAI_' "and no other system's"
 start_daemon
 drop regular.json <"$scratch/regular.json"
 ok "dropped, it becomes a job" wait_for 30 in_state my-first-job "done"
-log=$(cat "$(job_dir my-first-job)/log")
+log=$(<"$(job_dir my-first-job)/log")
 like "$log" ' note .*field=userName ' "its log says what has no effect"
 like "$log" ' note .*field=plugins.imagePull ' "line by line"
 unlike "$(dlspool show "$(basename "$(job_dir my-first-job)")"; cat "$(job_dir my-first-job)"/{log,job.yaml})" 'S3CR3T' \
@@ -48,12 +48,12 @@ image: org/train:1
 cmd: ./run.sh
 F
 ok "so does a distributed one" wait_for 30 in_state distributed "done"
-manifest=$(cat "$(job_dir distributed)/manifest.yaml")
+manifest=$(<"$(job_dir distributed)/manifest.yaml")
 is "$(grep -c 'role: "worker"' <<<"$manifest")" 2 "with its workers"
 like "$manifest" 'DLWS_NUM_WORKER: "2"' "that know how many they are"
 
 printf 'jobName: bad\ncmd: a\nworkPath: /alice\nnumpsworkers: 2\n' | drop bad.yaml
 ok "one with mistakes is refused" wait_for 30 has_ended bad
-like "$(cat "$(job_dir bad)/why")" 'bad.yaml:3:11: workPath: found "/alice"' "and told where"
-like "$(cat "$(job_dir bad)/why")" 'numpsworkers: unknown field; did you mean numpsworker' "and what was meant"
+like "$(<"$(job_dir bad)/why")" 'bad.yaml:3:11: workPath: found "/alice"' "and told where"
+like "$(<"$(job_dir bad)/why")" 'numpsworkers: unknown field; did you mean numpsworker' "and what was meant"
 done_testing

@@ -50,8 +50,8 @@ job chain-a
 ok "a, b and c end well" wait_for 20 in_state chain-c "done"
 ok "b began after a" begins_after chain-b chain-a
 ok "c began after b" begins_after chain-c chain-b
-like "$(cat "$(job_dir chain-c)/job.yaml")" '^  id: "chain-b-' "job.yaml says which job was meant"
-like "$(cat "$(job_dir chain-c)/log")" " after condition=afterok job=chain-b id=$(id_of chain-b)\$" \
+like "$(<"$(job_dir chain-c)/job.yaml")" '^  id: "chain-b-' "job.yaml says which job was meant"
+like "$(<"$(job_dir chain-c)/log")" " after condition=afterok job=chain-b id=$(id_of chain-b)\$" \
     "and so does the log"
 ls "$(job_dir chain-c)" | grep -q why; is $? 1 "no why in done/"
 
@@ -99,7 +99,7 @@ ok "afternotok goes on" wait_for 20 in_state wants-not "done"
 ok "what waits for a dependent follows" wait_for 20 lost in-turn
 like "$(why in-turn)" "$(id_of wants-ok) .*: Dependency" "and says so"
 ok "and goes on with afterany" wait_for 20 in_state in-turn-any "done"
-like "$(cat "$(job_dir wants-ok)/job.yaml")" 'retry: "never"' "a lost job is not tried again"
+like "$(<"$(job_dir wants-ok)/job.yaml")" 'retry: "never"' "a lost job is not tried again"
 dlspool wait -q "$(id_of wants-ok)"
 is $? 6 "wait ends with it"
 
@@ -197,7 +197,7 @@ ok "a released job goes on waiting" wait_for 20 released
 like "$(dlspool release "$(id_of waits-two)" 2>&1)" 'is not held' "what is not held is not released"
 let_go held-one >/dev/null
 ok "then both go on" wait_for 20 in_state waits-two "done"
-like "$(cat "$(job_dir held-one)/log")" ' release by=[^ ]* uid=' "the log tells of the release"
+like "$(<"$(job_dir held-one)/log")" ' release by=[^ ]* uid=' "the log tells of the release"
 like "$(dlspool hold "$(id_of bad)" 2>&1)" 'has failed permanently' "what has failed permanently cannot be held"
 echo "hold: $(id_of bad)" | drop hold-bad.yaml
 wait_for 20 in_state hold-bad failed

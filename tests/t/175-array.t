@@ -67,17 +67,17 @@ is "$(indexes values)" "0 1 2 3 4 5 " "each index ran once, the failed one ended
 is "$(most_at_once values)" 2 "two at once, as at_once says"
 is "$(sort -n "$shared/values/values" | tr '\n' ';')" \
     "0 0.1 32;1 0.1 64;2 0.1 128;3 0.01 32;4 0.01 64;5 0.01 128;" "each had its values"
-like "$(cat "$(directory values)/why")" '1 of 6 tasks failed, that of the index 3: task main-3' \
+like "$(<"$(directory values)/why")" '1 of 6 tasks failed, that of the index 3: task main-3' \
     "why says how many of how many, and which"
-like "$(cat "$(directory values)/job.yaml")" '^array_left: "?3"?$' "job.yaml has what is left"
+like "$(<"$(directory values)/job.yaml")" '^array_left: "?3"?$' "job.yaml has what is left"
 is "$(cd "$(directory values)/output" && ls | tr '\n' ' ')" \
     "main-0.log main-1.log main-2.log main-3.log main-4.log main-5.log " "the output of each is there"
 touch "$shared/values/mended"
 ok "retry" dlspool retry "$(basename "$(directory values)")"
 must "tried again it ends in done/" wait_for 60 in_state values "done"
 is "$(indexes values)" "0 1 2 3 3 4 5 " "only what failed ran again"
-like "$(cat "$(directory values)/log")" ' requeued .* array=3' "the log says which indexes run"
-like "$(cat "$(directory values)/output/main-0.log")" '^index 3 of [0-9]+: 0.01 32$' "with its index and values"
+like "$(<"$(directory values)/log")" ' requeued .* array=3' "the log says which indexes run"
+like "$(<"$(directory values)/output/main-0.log")" '^index 3 of [0-9]+: 0.01 32$' "with its index and values"
 is "$(ls "$(directory values)/output-1" | wc -l)" 6 "the output of the attempt before is kept"
 
 sweep killed '"0-5%2"' 0.05
@@ -85,7 +85,7 @@ must "another begins" wait_for 60 has_begun killed 2
 ok "kill" dlspool kill "$(basename "$(directory killed)")"
 must "it ends in failed/" wait_for 60 has_ended killed
 is "$(indexes killed)" "0 1 " "the rest was never started"
-like "$(cat "$(directory killed)/job.yaml")" '^array_left: "?0-5"?$' "all of it is left"
+like "$(<"$(directory killed)/job.yaml")" '^array_left: "?0-5"?$' "all of it is left"
 is "$(containers)" "" "no container stays"
 
 # Single tasks: one that runs, one that has not begun, and one that fails by itself.
@@ -101,19 +101,19 @@ ok "another takes the place of the one that ran" wait_for 30 has_begun parts 3
 touch "$shared/parts/go"
 must "when the others have ended it ends in failed/" wait_for 60 has_ended parts
 is "$(indexes parts)" "0 1 2 3 5 " "the others ran, and the one that had not begun did not"
-like "$(cat "$(directory parts)/why")" \
+like "$(<"$(directory parts)/why")" \
     '^1 of 6 tasks failed, that of the index 3, and 2 were killed, those of the indexes 1,4: task main-3 ' \
     "why tells which were killed, and which failed by itself decides"
 is "$(dlspool show --json parts | jq -c .array)" '{"tasks":"0-5","killed":"1,4","aside":null,"held":null,"left":"1,3,4"}' "as does show"
-like "$(cat "$(directory parts)/log")" ' kill by=[^ ]* uid=[0-9]+ array=1,4' "the log says who killed which"
-like "$(cat "$(directory parts)/job.yaml")" '^array_left: "?1,3,4"?$' "all three are left"
+like "$(<"$(directory parts)/log")" ' kill by=[^ ]* uid=[0-9]+ array=1,4' "the log says who killed which"
+like "$(<"$(directory parts)/job.yaml")" '^array_left: "?1,3,4"?$' "all three are left"
 is "$(dlspool retry parts/2 2>&1)" "dlspool retry: $parts has no task of the index 2 to be retried; there are 1,3,4" \
     "what succeeded is not retried"
 touch "$shared/parts/mended"
 is "$(dlspool retry "parts[3]")" "asked to retry $parts/3" "one is retried"
 retried() { has_ended parts && [ "$(grep -c ' failed ' "$(directory parts)/log")" = 2 ]; }
 must "which ends in failed/" wait_for 60 retried
-like "$(cat "$(directory parts)/why")" \
+like "$(<"$(directory parts)/why")" \
     '^2 tasks were not run again, those of the indexes 1,4\.' "as the killed ones have not run"
 is "$(indexes parts)" "0 1 2 3 3 5 " "only that one ran"
 ok "retry" dlspool retry parts
@@ -128,13 +128,13 @@ must "four begin" wait_for 60 has_begun partly 4
 is "$(dlspool show --json partly | jq -c '[.state, .array.tasks, .array.held]')" '["running","1-4","5"]' "show tells which do not"
 touch "$shared/partly/go"
 must "it ends in failed/" wait_for 60 in_state partly failed
-like "$(cat "$(directory partly)/why")" \
+like "$(<"$(directory partly)/why")" \
     '^1 of 4 tasks failed, that of the index 3, and 1 is held, that of the index 5: task main-2 ' "why tells of both"
 ok "the held one is released" dlspool release partly/5
 must "and runs" wait_for 60 has_begun partly 5
 failed_again() { in_state partly failed && [ "$(grep -c ' failed ' "$(directory partly)/log")" = 2 ]; }
 must "it fails again" wait_for 60 failed_again
-like "$(cat "$(directory partly)/why")" '^1 task was not run again, that of the index 3\.' "for the one that failed"
+like "$(<"$(directory partly)/why")" '^1 task was not run again, that of the index 3\.' "for the one that failed"
 touch "$shared/partly/mended"
 ok "retry" dlspool retry partly
 must "then all is done" wait_for 60 in_state partly "done"
@@ -147,7 +147,7 @@ only_ended() { [ "$(containers | grep -ci '^only-.* exited')" = 1 ]; }
 ok "which ends" wait_for 30 only_ended
 touch "$shared/only/go"
 must "and the job with the others" wait_for 60 has_ended only
-like "$(cat "$(directory only)/why")" \
+like "$(<"$(directory only)/why")" \
     '^1 of 3 tasks was killed, that of the index 2, by [^ ]+ at ' \
     "in failed/, although the program said that it ended well"
 is "$(containers)" "" "no container stays"
@@ -165,7 +165,7 @@ ok "its tasks end meanwhile" wait_for 30 both_ended
 kill -CONT "$track"
 must "it ends in failed/" wait_for 60 has_ended late
 is "$(indexes late)" "0 1 " "the rest was never started"
-like "$(cat "$(directory late)/job.yaml")" '^array_left: "?2-5"?$' "the rest is left"
+like "$(<"$(directory late)/job.yaml")" '^array_left: "?2-5"?$' "the rest is left"
 
 sweep crashed '"10,12-20:2,30%3"' 0.4
 must "a third begins" wait_for 60 has_begun crashed 3

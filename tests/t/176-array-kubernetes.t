@@ -38,12 +38,12 @@ is "$(sort -n -k3 "$shared/events" |
     awk '$1 == "begin" && ++now > most {most = now} $1 == "end" {now--} END {print most}')" 2 "two at once"
 is "$(sort "$(job_dir rates)"/output/*.log | tr '\n' ';')" \
     "0: 0.1 a;1: 0.1 b;2: 0.1 c d;3: 0.01 a;4: 0.01 b;5: 0.01 c d;" "each had its values"
-like "$(cat "$(job_dir rates)/why")" '1 of 6 tasks failed, that of the index 4: task main-4' "why says which"
+like "$(<"$(job_dir rates)/why")" '1 of 6 tasks failed, that of the index 4: task main-4' "why says which"
 touch "$shared/mended"
 ok "retry" dlspool retry "$(basename "$(job_dir rates)")"
 must "tried again it ends in done/" wait_for 60 in_state rates "done"
 is "$(indexes)" "0 1 2 3 4 4 5 " "only what failed ran again"
-is "$(cat "$(job_dir rates)/output/main-0.log")" "4: 0.01 b" "with its index and values"
+is "$(<"$(job_dir rates)/output/main-0.log")" "4: 0.01 b" "with its index and values"
 
 # Single tasks are killed: one that runs, and one whose pod is made, and ended, when its turn comes.
 cat <<JOB | drop some.yaml
@@ -65,6 +65,6 @@ ok "another takes the place of the one that ran" wait_for 60 some_began 2
 touch "$shared"/go-{0,2,4}
 must "when the others have ended it ends in failed/" wait_for 90 in_state some failed
 is "$(grep -v 3 "$shared/some" | sort | tr '\n' ' ')" "begin 0 begin 1 begin 2 begin 4 " "the others ran"
-like "$(cat "$(job_dir some)/why")" \
+like "$(<"$(job_dir some)/why")" \
     '^2 of 5 tasks were killed, those of the indexes 1,3, by [^ ]* at ' "why says so"
 done_testing

@@ -69,8 +69,8 @@ ok "a good push is let in" git push -q
 new=$(git rev-parse HEAD)
 job later
 ok "a job after" wait_for 20 in_state later "done"
-like "$(cat "$(job_dir before)/job.yaml")" "$old" "the job before names the old commit"
-like "$(cat "$(job_dir later)/job.yaml")" "$new" "the job after names the new commit"
+like "$(<"$(job_dir before)/job.yaml")" "$old" "the job before names the old commit"
+like "$(<"$(job_dir later)/job.yaml")" "$new" "the job after names the new commit"
 dlspool render "$(basename "$(job_dir before)")" >"$scratch/again"
 ok "the old job is still rendered with its commit" cmp "$scratch/again" "$(job_dir before)/manifest.yaml"
 

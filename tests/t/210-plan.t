@@ -55,9 +55,9 @@ all_ended() {
     has_ended early && has_ended wrong
 }
 must "all jobs have ended" wait_for 30 all_ended
-like "$(cat "$(job_dir early)/why")" 'there is no template' "one for want of a template"
+like "$(<"$(job_dir early)/why")" 'there is no template' "one for want of a template"
 for name in ann bob cyd xgb covert early wrong; do declare "$name=$(basename "$(job_dir $name)")"; done
-like "$(cat "$(job_dir covert)/manifest.yaml")" "$secret" "the secret is in the job's manifest"
+like "$(<"$(job_dir covert)/manifest.yaml")" "$secret" "the secret is in the job's manifest"
 
 output=$(dlspool diff "$ann")
 is "$?:$output" "0:$ann would be rendered to the same manifest" "nothing has changed yet"
@@ -268,10 +268,19 @@ cp "$scratch/settings" "$spool/dlspool.yaml"
 
 job=$(job_dir xgb)
 day=$(dirname "$job")
-for ((i = 0; i < 2000; i++)); do printf 'many-%s%04d\n' "${xgb:4:9}" $i; done >"$scratch/ids"
-(cd "$day" && xargs mkdir) <"$scratch/ids"
-sed "s|^|$day/|" "$scratch/ids" | xargs -n 1 cp "$job"/{job.yaml,request.yaml,manifest.yaml}
-perl -i -ne 'my ($id) = $ARGV =~ m{/([^/]+)/job.yaml$}; s/^id: .*/id: "$id"/; print unless /^sum:/' "$day"/many-*/job.yaml
+perl -e 'my ($job, $day, $stem) = @ARGV;
+    for my $file (qw(job.yaml request.yaml manifest.yaml)) {
+        my $text = do { local $/; open my $from, "<", "$job/$file" or die "$job/$file: $!"; <$from> };
+        for my $number (0 .. 1999) {
+            my $id = sprintf "%s%04d", $stem, $number;
+            -d "$day/$id" or mkdir "$day/$id" or die "$id: $!";
+            my $own = $text;
+            if ($file eq "job.yaml") { $own =~ s/^id: .*/id: "$id"/m; $own =~ s/^sum:.*\n//m }
+            open my $to, ">", "$day/$id/$file" or die "$id: $!";
+            print $to $own;
+        }
+    }
+    printf "%s%04d\n", $stem, $_ for 0 .. 1999;' "$job" "$day" "many-${xgb:4:9}" >"$scratch/ids" || fail "jobs could not be copied"
 sed -i 's/LEVEL: one/LEVEL: many/' local/xgboost/single.yaml
 git commit -qam "for many jobs"
 start=$(date +%s%N)

@@ -13,7 +13,7 @@ for name in one two three; do ok "$name is rendered" wait_for 20 in_state $name 
 ok "the log says what is wrong" wait_for 20 grep -q 'nobody-listens.sock' "$scratch/daemon.log"
 ok "kill" dlspool kill one
 ok "a job that waits is killed without the executor" wait_for 20 in_state one failed
-like "$(cat "$(job_dir one)/why")" "killed by $(id -un)" "why says who killed it"
+like "$(<"$(job_dir one)/why")" "killed by $(id -un)" "why says who killed it"
 in_state two rendered
 is $? 0 "the others wait on"
 sleep 3                         # thirty probes

@@ -55,7 +55,7 @@ must "another is held" wait_for 10 in_state kept held
 honest=$(job_dir honest) kept=$(job_dir kept)
 is "$(stat -c '%U %a' "$spool/.seal-key")" "root 600" "the key is root's alone"
 ok "and who reads job files cannot read it" eval '! intake cat "$spool/.seal-key" 2>/dev/null'
-like "$(cat "$honest/job.yaml")" '^seal: "[0-9a-f]{64}"' "what a root process saw of it is sealed"
+like "$(<"$honest/job.yaml")" '^seal: "[0-9a-f]{64}"' "what a root process saw of it is sealed"
 
 forge "$honest" root
 change 's/^uid: .*/uid: 0/; s/^gid: .*/gid: 0/; s/^owner: .*/owner: "root"/; s/^home: .*//'
@@ -66,11 +66,11 @@ forge "$honest" bare
 change '/^seal: /d'
 publish
 refused bare 'no seal: nothing shows whose job' "without a seal"
-like "$(cat "$(job_dir bare)/why")" 'dlspool submit failed/bare-' "and it says what its owner can do"
+like "$(<"$(job_dir bare)/why")" 'dlspool submit failed/bare-' "and it says what its owner can do"
 ok "asking for it again does not help" dlspool retry "$(basename "$(job_dir bare)")"
 wait_for 10 test ! -e "$(job_dir bare)/retry"
 wait_for 10 in_state bare failed
-unlike "$(cat "$(job_dir bare)/log")" ' (intent|submitted|started) ' "and nothing of it ran"
+unlike "$(<"$(job_dir bare)/log")" ' (intent|submitted|started) ' "and nothing of it ran"
 
 forge "$honest" other
 change "s/^uid: .*/uid: $(id -u "$victim")/; s/^owner: .*/owner: \"$victim\"/"
@@ -94,10 +94,10 @@ change "/^sum:/d; s/^manifest_sha256: .*/manifest_sha256: \"$(sha256sum "$kept/m
 intake rm -f "$kept/hold"
 publish
 refused kept 'not run as it is: manifest.yaml is not what the request is rendered to' "a mount of /"
-like "$(cat "$(job_dir kept)/why")" 'retried by itself at' "and it is to be rendered again"
+like "$(<"$(job_dir kept)/why")" 'retried by itself at' "and it is to be rendered again"
 dlspool retry "$id"
 ok "then it runs as its owner meant it" wait_for 10 in_state kept "done"
-unlike "$(cat "$(job_dir kept)/manifest.yaml")" machine "with no more mounts"
+unlike "$(<"$(job_dir kept)/manifest.yaml")" machine "with no more mounts"
 
 # Claims: what is no claim of its owner's.
 printf 'name: mine\nscript: "true"\n' | intake tee "$spool/.claims/1m88000000a00.mine.yaml" >/dev/null
@@ -143,7 +143,7 @@ if command -v podman >/dev/null; then
     start_daemon
     printf 'name: who\nscript: |\n  #!/bin/sh\n  id -u\n' | drop_as nobody who.yaml
     must "a container has run" wait_for 60 in_state who "done"
-    is "$(cat "$(job_dir who)/output/main-0.log")" "$(id -u nobody)" "as the user who dropped the job"
+    is "$(<"$(job_dir who)/output/main-0.log")" "$(id -u nobody)" "as the user who dropped the job"
     forge "$(job_dir who)" nobody
     change 's/^uid: .*/uid: 0/; s/^gid: .*/gid: 0/; s/^owner: .*/owner: "root"/; s/^home: .*//'
     publish

@@ -27,7 +27,7 @@ echo "hello from $DLSPOOL_JOB_ID, $GREETING"
 id -u
 S
 must "a job ends in done/" wait_for 60 in_state hello "done"
-log=$(cat "$(job_dir hello)/output/main-0.log")
+log=$(<"$(job_dir hello)/output/main-0.log")
 like "$log" "hello from $(basename "$(job_dir hello)"), its \\\$\{x\} \\\$\(y\) \"z\"" "its output is beside it"
 is "$(dlspool logs hello)" "$log" "logs prints that file"
 
@@ -51,7 +51,7 @@ if [ "$(id -u)" = 0 ]; then
     like "$(somebody "$DLSPOOL" -s "$spool" list)" 'three-.*task main-0 ended with exit code 3' "list gives them the sentence"
     unlike "$(somebody "$DLSPOOL" -s "$spool" show "$(basename "$(job_dir three)")")" 'going to fail' "show no more"
 fi
-like "$(cat "$(job_dir three)/job.yaml")" 'exit_code: 3' "job.yaml has the status"
+like "$(<"$(job_dir three)/job.yaml")" 'exit_code: 3' "job.yaml has the status"
 
 job retried 0.5 'retries: 1' <<'S'
 #!/bin/sh
@@ -79,7 +79,7 @@ S
 ok "a program that cannot be started ends in failed/" wait_for 60 has_ended missing
 like "$(why missing)" 'could not start its command /job/script \(its first line is #!/no/such/interpreter\): No such file' \
     "why names the command and its interpreter"
-unlike "$(cat "$scratch/daemon.log")" 'track was ended' "that it counts units, and never ran, does no harm"
+unlike "$(<"$scratch/daemon.log")" 'track was ended' "that it counts units, and never ran, does no harm"
 
 # What its owner has to mend is looked at before anything is started.
 mkdir "$scratch/program" && chmod 755 "$scratch/program"
@@ -190,8 +190,8 @@ output: $scratch/results
 tasks: {main: {cpus: 0.5, memory: 64Mi}}
 JOB
 ok "program, dataset and output are bound" wait_for 60 in_state bound "done"
-is "$(cat "$scratch/results/out")" data "the output is where it was asked for"
-is "$(cat "$(job_dir bound)/output/main-0.log")" "one two words 3" "arguments are words"
+is "$(<"$scratch/results/out")" data "the output is where it was asked for"
+is "$(<"$(job_dir bound)/output/main-0.log")" "one two words 3" "arguments are words"
 cat <<JOB | drop lost.yaml
 name: lost
 library: any
@@ -211,12 +211,12 @@ S
     printf 'name: nobodys\nlibrary: any\ntype: single\nscript: "#!/bin/sh\\nid -u\\n"\n' >"$scratch/n.yaml"
     chown nobody "$scratch/n.yaml" && mv "$scratch/n.yaml" "$spool/incoming/nobodys.yaml"
     ok "nobody's job is done" wait_for 60 in_state nobodys "done"
-    is "$(cat "$(job_dir nobodys)/output/main-0.log")" "$(id -u nobody)" "and ran as nobody"
+    is "$(<"$(job_dir nobodys)/output/main-0.log")" "$(id -u nobody)" "and ran as nobody"
     # A file made in incoming/ has the spool's group; the job must not.
     printf 'name: grouped\nlibrary: any\ntype: single\nscript: "#!/bin/sh\\nid -g; id -G\\n"\n' >"$scratch/g.yaml"
     setpriv --reuid nobody --regid nogroup --clear-groups cp "$scratch/g.yaml" "$spool/incoming/grouped.yaml"
     ok "nobody's copied job is done" wait_for 60 in_state grouped "done"
-    unlike "$(cat "$(job_dir grouped)/output/main-0.log")" '(^| )0( |$)' "and had no group of root's"
+    unlike "$(<"$(job_dir grouped)/output/main-0.log")" '(^| )0( |$)' "and had no group of root's"
     is "$(stat -c %g "$(job_dir grouped)/request.yaml")" "$(id -g nobody)" "its owner's group may read the request"
     printf 'name: private\nlibrary: any\ntype: single\nprogram: /root\nentry: x\n' >"$scratch/n.yaml"
     chown nobody "$scratch/n.yaml" && mv "$scratch/n.yaml" "$spool/incoming/private.yaml"

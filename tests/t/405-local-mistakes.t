@@ -27,7 +27,7 @@ for i in "${!numbers[@]}"; do
     row=${numbers[i]} job=${jobs[${numbers[i]}]}
     like "$job" '/failed/' "$row: ${files[i]} fails"
     while IFS= read -r words; do
-        like "$(cat "$job/why")" "$words" "$row: and why says so"
+        like "$(<"$job/why")" "$words" "$row: and why says so"
     done <"$scratch/$row/words"
 done
 done_testing

@@ -186,12 +186,12 @@ example "With a virtual environment"
 like "$(printed)" "^module in the virtual environment" "with what was installed there"
 like "$(printed)" "^prefix /home/ann/venv executable /home/ann/venv/bin/python" "as Python sees it"
 like "$(printed)" "^home /home/ann directory /job/program" "its HOME is the owner's, and it starts in its program"
-is "$(cat "$home/digits/model.pt")" "a model" "what it wrote there is kept"
+is "$(<"$home/digits/model.pt")" "a model" "what it wrote there is kept"
 is "$(stat -c %u "$home/digits/model.pt")" 54399 "and is the owner's"
-is "$(cat "$home/kept")" kept "what it wrote to HOME is kept"
+is "$(<"$home/kept")" kept "what it wrote to HOME is kept"
 
 example "With conda"
-like "$(cat "$scratch/printed")" "  /home/ann/miniconda3/envs/torch\$" "conda says the path that the document has"
+like "$(<"$scratch/printed")" "  /home/ann/miniconda3/envs/torch\$" "conda says the path that the document has"
 like "$(printed)" "executable /home/ann/miniconda3/envs/torch/bin/python python /home/ann/miniconda3/envs/torch/bin/python" \
     "that environment's Python runs, and is what others find in PATH"
 
@@ -200,7 +200,7 @@ like "$(printed)" "^data \['complete', 'five'\]" "the program has the data"
 id=$(as_ann "$scratch/dlspool" submit "$scratch/example.yaml" 2>/dev/null)
 ok "so has the next job" as_ann timeout 300 "$scratch/dlspool" wait "$id"
 like "$(printed)" "^data \['complete', 'five'\]" "with the same data"
-is "$(cat "$scratch/fetched")" "/digits.tar.gz" "which was fetched once"
+is "$(<"$scratch/fetched")" "/digits.tar.gz" "which was fetched once"
 
 # A notebook that names nothing keeps what is saved in HOME, and says so (docs/libraries.md).
 if command -v jupyter-notebook >/dev/null; then
@@ -225,7 +225,7 @@ program: /home/shared
 tasks: {main: {cpus: 0.5, memory: 128Mi, command: [sh, -c, 'echo x 2>&1 >>train.sh; echo "home $HOME"; ls /home/ann; exit 0']}}
 J
 ends guest "a program that its user may only read runs"
-is "$(cat "/proc/$daemon/root/home/shared/train.sh")" common "and stays as it is"
+is "$(<"/proc/$daemon/root/home/shared/train.sh")" common "and stays as it is"
 like "$(output guest)" "Read-only|Permission denied|cannot create" "the program is told"
 like "$(output guest)" "^home /tmp" "a home of somebody else is none"
 

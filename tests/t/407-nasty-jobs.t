@@ -82,13 +82,13 @@ ok "no task has more than pids processes" test "$(processes)" -le $((5 * 40))
 forked=$(for group in $(find /sys/fs/cgroup -name pids.max -exec grep -lx 40 {} + 2>/dev/null); do cat "$(dirname "$group")/pids.current"; done | sort -n | tail -n 1)
 ok "the most in one of them is the limit" test "${forked:-0}" -le 40
 ok "what ends with children of its own that print is done" wait_for 60 in_state outlived "done"
-is "$(cat "$(log_of outlived)")" left "and has printed all"
+is "$(<"$(log_of outlived)")" left "and has printed all"
 
 # They can be ended, and leave nothing.
 for name in lines endless forks holds; do dlspool kill "$(basename "$(job_dir "$name")")" >/dev/null; done
 for name in lines endless forks holds; do ok "$name is killed" wait_for 60 has_ended "$name"; done
 gone() { [ "$(processes)" = 0 ]; }
 ok "no process of theirs is left" wait_for 30 gone
-unlike "$(cat "$scratch/daemon.log")" '(intake|submit|track|resubmit) was ended' "no stage ended over it"
+unlike "$(<"$scratch/daemon.log")" '(intake|submit|track|resubmit) was ended' "no stage ended over it"
 stop_daemon
 done_testing

@@ -16,7 +16,7 @@ example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$
 
 ok "digits: submitted as it is delivered" dlspool submit "$top/examples/digits/job.yaml"
 must "digits: trained" wait_for 120 in_state digits "done"
-like "$(cat "$(job_dir digits)/output/main-0.log")" 'accuracy.*0\.9' "and the accuracy is in output/"
+like "$(<"$(job_dir digits)/output/main-0.log")" 'accuracy.*0\.9' "and the accuracy is in output/"
 
 # A version that is named is the one that runs, or the job is refused.
 has() { dlspool status --json | jq -r ".executor.host.$1.version"; }
@@ -30,7 +30,7 @@ for version in "$(has sklearn | cut -d. -f1)" 99; do
     example digits "s/^name:.*/name: v$version/; s/^type:/version: $version\n&/" | drop "v$version.yaml"
 done
 ok "a version that is not there is refused" wait_for 60 in_state v99 failed
-like "$(cat "$(job_dir v99)/why")" "library sklearn, version 99,.*there is $(has sklearn | sed 's/+.*//').* on this machine" "and what there is is told"
+like "$(<"$(job_dir v99)/why")" "library sklearn, version 99,.*there is $(has sklearn | sed 's/+.*//').* on this machine" "and what there is is told"
 ok "one that is there runs" wait_for 60 in_state "v$(has sklearn | cut -d. -f1)" "done"
 
 # The image that an example names, without its registry: this machine's bash and Python.
@@ -45,17 +45,17 @@ ok "the others are submitted" dlspool submit "$top/examples/hello/job.sh" "$top/
 ok "hello: done" wait_for 60 in_state hello "done"
 ok "two-roles: done" wait_for 60 in_state two-roles "done"
 # (It asks again while the server begins, and prints why.)
-like "$(cat "$(job_dir two-roles)/output/worker-0.log")" "^the server answers$" "the worker was answered"
+like "$(<"$(job_dir two-roles)/output/worker-0.log")" "^the server answers$" "the worker was answered"
 ok "ddp: trained" wait_for 180 in_state ddp "done"
 for worker in 0 1; do
-    like "$(cat "$(job_dir ddp)/output/worker-$worker.log")" 'loss' "worker $worker printed its losses"
-    like "$(cat "$(job_dir ddp)/output/worker-$worker.log")" "rank $worker" "and its rank"
+    like "$(<"$(job_dir ddp)/output/worker-$worker.log")" 'loss' "worker $worker printed its losses"
+    like "$(<"$(job_dir ddp)/output/worker-$worker.log")" "rank $worker" "and its rank"
 done
 digest=$(in_podman image inspect -f '{{.Digest}}' docker.io/library/python:3.12-slim-bookworm 2>/dev/null)
 like "$digest" '^sha256:[0-9a-f]{64}$' "podman tells the image's digest"
 is "$(dlspool show two-roles | grep -E '^(image|ran) ' | tr -s ' ')" \
     "$(printf 'image %s\nran %s' docker.io/library/python:3.12-slim-bookworm "$digest")" "show tells in which image a job really ran"
-like "$(cat "$(job_dir two-roles)/log")" " image attempt=1 role=worker ran=$digest\$" "and so does its log in done/, for each role"
+like "$(<"$(job_dir two-roles)/log")" " image attempt=1 role=worker ran=$digest\$" "and so does its log in done/, for each role"
 is "$(sed -n 's/.*manifest_sha256: "\(.*\)"/\1/p' "$(job_dir ddp)/job.yaml")" \
     "$(sha256sum <"$(job_dir ddp)/manifest.yaml" | cut -c1-64)" "what ran is what was rendered"
 
@@ -66,6 +66,6 @@ ok "kill" dlspool kill endless
 gone() { ! containers | grep -q endless; }
 ok "its containers are gone" wait_for 30 gone
 ok "it ends in failed/" wait_for 20 in_state endless failed
-like "$(cat "$(job_dir endless)/why")" "killed by $(id -un)" "why says who killed it"
+like "$(<"$(job_dir endless)/why")" "killed by $(id -un)" "why says who killed it"
 
 done_testing

@@ -95,7 +95,7 @@ tasks:
 JOB
 ok "own: the job ends" wait_for 60 in_state own failed
 wait_for 5 has_ended own
-like "$(cat "$(job_dir own)/why")" 'task launcher-0 ended with exit code 3' "with the launcher's exit code"
+like "$(<"$(job_dir own)/why")" 'task launcher-0 ended with exit code 3' "with the launcher's exit code"
 like "$(output own worker-0)" '^ready 0$' "a worker's own command ran first"
 like "$(output own launcher-0)" '^ready 1$' "and what it made is there for what ssh starts"
 like "$(output own launcher-0)" '^worker-1 slots=1$' "the hosts are in /job/hostfile"
@@ -133,8 +133,8 @@ is "${#middle}" 70 "a part of the key to look for"
 is "$(find "$spool" "$scratch/daemon.log" -xdev -type f -print0 | xargs -0 grep -lF -e "$middle")" "$key" \
     "it is in no other file of the spool or the log"
 for name in $(containers ps -a --format '{{.Names}}'); do containers inspect "$name"; done >"$scratch/inspected"
-like "$(cat "$scratch/inspected")" '"/job/ssh"' "podman says that it is mounted"
-unlike "$(cat "$scratch/inspected")" "PRIVATE|$middle|ssh-ed25519" "and nothing of what it is"
+like "$(<"$scratch/inspected")" '"/job/ssh"' "podman says that it is mounted"
+unlike "$(<"$scratch/inspected")" "PRIVATE|$middle|ssh-ed25519" "and nothing of what it is"
 ok "kill" dlspool kill endless
 gone() { [ -z "$(containers ps -aq)" ]; }
 ok "all containers are gone" wait_for 30 gone
@@ -170,7 +170,7 @@ tasks:
 JOB
 ok "silent: a launcher does not wait for ever" wait_for 60 in_state silent failed
 wait_for 5 has_ended silent
-like "$(cat "$(job_dir silent)/why")" 'launcher-0 ended with exit code 193' "it asks to be tried again"
+like "$(<"$(job_dir silent)/why")" 'launcher-0 ended with exit code 193' "it asks to be tried again"
 like "$(output silent launcher-0)" 'dlspool: no answer from worker-0 after 2 seconds: .*refused' "and says who did not answer"
 unlike "$(output silent launcher-0)" '^launched$' "nothing was launched"
 ok "and is killed" dlspool kill silent

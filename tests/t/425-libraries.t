@@ -72,7 +72,7 @@ for worker in 0 1; do
 done
 
 ok "elastic: one node of two is lost, and the job is done" wait_for 150 in_state elastic "done"
-like "$(cat "$scratch/results/events")" 'rank 1 of 2 is up' "it began with two"
+like "$(<"$scratch/results/events")" 'rank 1 of 2 is up' "it began with two"
 is "$(tail -n 1 "$scratch/results/events")" 'finished with 1' "and ended with one"
 like "$(grep ' ended ' "$(job_dir elastic)/log")" 'worker-1=137' "the other was lost"
 

@@ -68,7 +68,7 @@ is "$order" "near far none " "they were handed over by deadline, not by arrival,
 is "$(json near .standing)" met "one that was done in time has met its deadline"
 is "$(json over .standing)" missed "one that was done too late has missed its deadline"
 is "$(cat "$spool"/done/*/*/log | grep -c ' failed .*NoRoom')" 0 "nobody was handed over without room"
-like "$(cat "$(job_dir near)/log")" ' predicted seconds=[0-9]+ late=[0-9]+' "what was predicted is in the log"
+like "$(<"$(job_dir near)/log")" ' predicted seconds=[0-9]+ late=[0-9]+' "what was predicted is in the log"
 ok "without deadlines there is no plan" wait_for 10 test ! -e "$spool/plan"
 stop_daemon
 

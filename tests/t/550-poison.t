@@ -24,7 +24,7 @@ set_aside() { # NAME WHAT
     is "$(state_of "$1")" failed "$2: in failed/"
     like "$(why "$1")" "ended dlspool's [a-z]* 3 times" "$2: why says so"
     like "$(why "$1")" '^Next: not retried' "$2: and that it is not tried again"
-    like "$(cat "$dir/job.yaml")" 'reason: "StopsReader"' "$2: so does job.yaml"
+    like "$(<"$dir/job.yaml")" 'reason: "StopsReader"' "$2: so does job.yaml"
 }
 
 for i in 1 2 3; do job "before$i" fine; done
@@ -34,9 +34,9 @@ for i in 1 2 3; do ok "dropped beside one that crashes: $i" wait_for 20 in_state
 quick during "crash"
 set_aside crash "crash"
 dir=$(job_dir crash)
-is "$(cat "$dir/dropped")" "$(text crash POISON-CRASH)" "crash: what was dropped is kept"
+is "$(<"$dir/dropped")" "$(text crash POISON-CRASH)" "crash: what was dropped is kept"
 is "$(stat -c %U "$dir/dropped")" "$(id -un)" "crash: its owner owns it still"
-like "$(cat "$dir/job.yaml")" "owner: \"$(id -un)\"" "crash: and the job"
+like "$(<"$dir/job.yaml")" "owner: \"$(id -un)\"" "crash: and the job"
 is "$(grep -c 'read the job file crash.yaml' "$log")" 3 "crash: three times, no more"
 
 job stall POISON-STALL
@@ -67,7 +67,7 @@ set_aside_by() { # STAGE NAME
     ok "$2: it is set aside" wait_for 60 sh -c "grep -q \"ended dlspool's $1 stage 3 times\" '$spool'/failed/$2-?????????????/why"
     dir=$(job_dir "$2")
     like "$(why "$2")" "^Next: .*dlspool retry $(basename "$dir")" "$2: and says what its reader can do"
-    like "$(cat "$dir/log")" ' failed reason=StopsStage ' "$2: so says its log"
+    like "$(<"$dir/log")" ' failed reason=StopsStage ' "$2: so says its log"
 }
 for stage in submit track; do
     for kind in poison late; do job "$kind-$stage" fine; job "beside-$stage-$kind" fine; done
@@ -95,7 +95,7 @@ cp "$scratch/work/local/any/single.yaml" "$scratch/work/null/any/mpi.yaml"
 git -C "$scratch/work" add . && git -C "$scratch/work" commit -qm "change" && git -C "$scratch/work" push -q 2>/dev/null
 ok "read again: the other one goes on" wait_for 20 in_state hope "done"
 ok "read again: it is set aside" wait_for 30 sh -c "grep -q \"ended dlspool's [a-z]* 3 times\" '$(job_dir again)/why'"
-like "$(cat "$(job_dir again)/job.yaml")" 'reason: "StopsReader"' "read again: so says job.yaml"
+like "$(<"$(job_dir again)/job.yaml")" 'reason: "StopsReader"' "read again: so says job.yaml"
 is "$(grep -c ' stopped stage=resubmit ' "$(job_dir again)/log")" 3 "read again: and the log, three times"
 is "$(find "$(job_dir again)" -name request.yaml | wc -l)" 1 "read again: the request is kept"
 # ... and one that was held.
@@ -103,7 +103,7 @@ printf 'name: held\nlibrary: any\ntype: single\nhold: true\nscript: POISON-RESUB
 ok "a job is held" wait_for 10 in_state held held
 printf 'release: %s\n' "$(basename "$(job_dir held)")" | drop release.yaml
 ok "read again when it is released: it is set aside" wait_for 30 in_state held failed
-like "$(cat "$(job_dir held)/why")" "ended dlspool's [a-z]* 3 times" "and says why"
+like "$(<"$(job_dir held)/why")" "ended dlspool's [a-z]* 3 times" "and says why"
 lines=$(grep -c 'read its request again' "$log")
 sleep 1.5
 is "$(grep -c 'read its request again' "$log")" "$lines" "read again: it is left alone"

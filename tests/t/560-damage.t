@@ -88,7 +88,7 @@ done
 is "$(find "$spool/failed" -maxdepth 1 -name 'copied-*' | wc -l)" 1 "the copy is set aside"
 is "$(find "$spool/failed" "$spool/rendered" -maxdepth 1 -name "$copied" | wc -l)" 0 "under an id of its own"
 like "$(cat "$spool"/failed/copied-*/why)" "copy that was found in failed/ while the job itself" "its why says so"
-unlike "$(cat "$scratch/daemon.log")" 'was ended by|could not be (started|read)' "no stage failed"
+unlike "$(<"$scratch/daemon.log")" 'was ended by|could not be (started|read)' "no stage failed"
 report=$(dlspool check 2>&1)
 like "$report" 'failed/cut-[a-z0-9]*: warning: was quarantined \(DamagedRecord\)' "check tells of what was set aside"
 unlike "$report" '^failed/cut-[a-z0-9]*: job.yaml' "and has no more to say of it"

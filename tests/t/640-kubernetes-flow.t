@@ -27,7 +27,7 @@ start_daemon
 # From drop to done
 job quick
 must "a job is done" wait_for 30 in_state quick "done"
-is "$(cat "$(job_dir quick)/output/main-0.log")" $'one line\nand another' "what it printed is in output/"
+is "$(<"$(job_dir quick)/output/main-0.log")" $'one line\nand another' "what it printed is in output/"
 is "$(ls "$(job_dir quick)/output")" main-0.log "and nothing else"
 like "$(dlspool logs --since 10m quick)" '^one line' "logs --since prints it"
 is "$(sed -i 's/^0 .*/0 1000/' "$(job_dir quick)/output/.main-0.log.times"; dlspool logs --since 10m quick 2>/dev/null)" "" "but not what is older"
@@ -48,11 +48,11 @@ job three; job greedy; job missing 'units: {total: 9, pattern: "step {done}"}'; 
 for name in three greedy missing slow; do
     ok "$name fails" wait_for 40 has_ended $name
 done
-like "$(cat "$(job_dir three)/job.yaml")" 'exit_code: 3' "the exit code is kept"
-like "$(cat "$(job_dir greedy)/why")" 'more memory than it asked for' "out of memory is told apart"
-like "$(cat "$(job_dir missing)/job.yaml")" 'reason: "StartError"' "so is a command that is not there"
-unlike "$(cat "$scratch/daemon.log")" 'track was ended' "that it counts units, and never ran, does no harm"
-like "$(cat "$(job_dir slow)/job.yaml")" 'reason: "TimeLimit"' "and the time limit"
+like "$(<"$(job_dir three)/job.yaml")" 'exit_code: 3' "the exit code is kept"
+like "$(<"$(job_dir greedy)/why")" 'more memory than it asked for' "out of memory is told apart"
+like "$(<"$(job_dir missing)/job.yaml")" 'reason: "StartError"' "so is a command that is not there"
+unlike "$(<"$scratch/daemon.log")" 'track was ended' "that it counts units, and never ran, does no harm"
+like "$(<"$(job_dir slow)/job.yaml")" 'reason: "TimeLimit"' "and the time limit"
 ok "a job that was evicted is tried again" wait_for 40 in_state pushed "done"
 like "$(log_of pushed)" 'reason=Evicted' "and its log says why"
 like "$(log_of pushed)" 'submitted attempt=2' "under a new name"
@@ -83,7 +83,7 @@ job long
 ok "a job runs" wait_for 20 says long ' started '
 ok "it is killed" dlspool kill long
 ok "and fails" wait_for 20 in_state long failed
-like "$(cat "$(job_dir long)/why")" 'killed by' "why says who killed it"
+like "$(<"$(job_dir long)/why")" 'killed by' "why says who killed it"
 ok "nothing of it runs on" wait_for 20 gone pods long
 fate 'deaf-' '"seconds": -1, "term_seconds": 600'
 job deaf
@@ -94,14 +94,14 @@ ok "nothing of it runs on either" wait_for 20 gone pods deaf
 
 # Quotas
 admin() { curl -sS --cert "$api/admin.crt" --key "$api/admin.key" --cacert "$api/ca.crt" -H 'Content-Type: application/json' "$@"; }
-server=https://127.0.0.1:$(cat "$api/port")
+server=https://127.0.0.1:$(<"$api/port")
 admin -X POST "$server/api/v1/namespaces/dlspool/resourcequotas" -d '{"apiVersion": "v1", "kind": "ResourceQuota",
     "metadata": {"name": "few"}, "spec": {"hard": {"count/jobs.batch": "0"}}}' >/dev/null
 job full
 declined() { says full ' declined ' && [ -e "$(job_dir full)/why" ]; }
 ok "a quota declines a job" wait_for 20 declined
 is "$(state_of full)" rendered "which waits in rendered/"
-like "$(cat "$(job_dir full)/why")" '^Waiting for resources: .*exceeded quota' "why has the server's words"
+like "$(<"$(job_dir full)/why")" '^Waiting for resources: .*exceeded quota' "why has the server's words"
 admin -X DELETE "$server/api/v1/namespaces/dlspool/resourcequotas/few" >/dev/null
 ok "it goes on when there is room" wait_for 40 in_state full "done"
 
@@ -141,7 +141,7 @@ ok "and goes on with the next token" wait_for 40 in_state locked "done"
 order '{"order": "misbehave", "method": "POST", "path": "/configmaps", "action": "status", "code": 403, "body": "{\"kind\": \"Status\", \"reason\": \"Forbidden\", \"message\": \"configmaps is forbidden: User \\\"dlspool\\\" cannot create resource\"}"}' >/dev/null
 job rightless
 ok "a job fails for which a right is missing" wait_for 20 in_state rightless failed
-like "$(cat "$(job_dir rightless)/why")" '^Next: not retried. Ask an administrator of the cluster for that right, then run: dlspool retry rightless-' \
+like "$(<"$(job_dir rightless)/why")" '^Next: not retried. Ask an administrator of the cluster for that right, then run: dlspool retry rightless-' \
     "why says whom to ask for it, and what to type then"
 ok "which is retried" dlspool retry rightless
 ok "and runs" wait_for 40 in_state rightless "done"
@@ -175,12 +175,12 @@ ok "but as many as it allows" test "$most" -ge 6
 
 # Secrets, and rights
 stop_daemon
-token=$(cat "$api/token") old=$(sed -n 's/.*token: *//p' "$scratch/old" | tr -d '"')
+token=$(<"$api/token") old=$(sed -n 's/.*token: *//p' "$scratch/old" | tr -d '"')
 is "$(grep -rlF -e "$token" -e "$old" "$spool" "$scratch/daemon.log" | wc -l)" 0 "no file and no message has the token"
 refused=$(order '{"order": "dump", "what": "users"}' | jq -c '[.users[] | .refused | keys[]] | unique')
 is "$refused" '[]' "the Role of etc/ was enough"
 revisions=$(order '{"order": "dump", "what": "pods"}' | jq -r '.pods[] | .name' | sort | uniq -d | wc -l)
 is "$revisions" 0 "no pod's name came twice"
-unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+unlike "$(<"$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
 
 done_testing

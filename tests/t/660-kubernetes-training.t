@@ -109,6 +109,6 @@ like "$(output servers worker-0)" 'rank 1 True' "worker 0 reached the server by 
 like "$(output servers worker-1)" 'rank 2 True' "and so did worker 1, whose rank is 2"
 gone() { [ "$(objects pods | grep -c .)" = 0 ]; }
 ok "nothing is left at the server" wait_for 20 gone
-like "$(cat "$(job_dir servers)/output/server-0.log")" 'GET /hosts' "the server's output was kept"
+like "$(<"$(job_dir servers)/output/server-0.log")" 'GET /hosts' "the server's output was kept"
 
 done_testing

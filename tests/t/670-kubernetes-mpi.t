@@ -72,13 +72,13 @@ tasks:
 JOB
 ok "own: the job ends" wait_for 90 in_state own failed
 wait_for 5 has_ended own
-like "$(cat "$(job_dir own)/why")" 'exit code 5' "with the launcher's exit code"
+like "$(<"$(job_dir own)/why")" 'exit code 5' "with the launcher's exit code"
 like "$(output own launcher-0)" 'by its short name' "another user's ssh reads the keys as well"
 like "$(output own launcher-0)" '^own-.*-a1-worker-0$' "and reaches the worker's pod"
 
 sed 's/^name: own/name: roots/' "$(job_dir own)/request.yaml" | drop_as root roots.yaml
 ok "roots: refused" wait_for 20 in_state roots failed
-like "$(cat "$(job_dir roots)/why")" 'does not run as root in a pod without capabilities; submit the job as another user' \
+like "$(<"$(job_dir roots)/why")" 'does not run as root in a pod without capabilities; submit the job as another user' \
     "because root's server would not run there"
 
 done_testing

@@ -74,7 +74,7 @@ like "$(dlspool list --name patient)" 'queued .*PartitionDown' "and list says so
 ok "so does another one" wait_for 20 says unlucky 'waiting .*PartitionDown'
 scancel "$(slurm_id unlucky)"
 ok "one that is cancelled at Slurm before it ran has failed" wait_for 40 in_state unlucky failed
-unlike "$(cat "$scratch/daemon.log")" 'track was ended' "that it counts units, and never ran, does no harm"
+unlike "$(<"$scratch/daemon.log")" 'track was ended' "that it counts units, and never ran, does no harm"
 scontrol update partition=down state=up
 ok "it runs when the partition is up" wait_for 40 in_state patient "done"
 scontrol update partition=down state=down
@@ -115,11 +115,11 @@ ok "one that was cancelled behind dlspool's back has failed" wait_for 20 has_end
 fault cut POST job/submit 2
 job unanswered 'echo once >>'"$scratch/unanswered"
 ok "a job is done although the answer to its submission was lost" wait_for 40 in_state unanswered "done"
-is "$(cat "$scratch/unanswered")" once "it ran once"
+is "$(<"$scratch/unanswered")" once "it ran once"
 fault cut POST 'job/[0-9]+' 1
 job unreleased 'echo once >>'"$scratch/unreleased"
 ok "and one of which the answer to its release was lost" wait_for 40 in_state unreleased "done"
-is "$(cat "$scratch/unreleased")" once "it ran once, too"
+is "$(<"$scratch/unreleased")" once "it ran once, too"
 
 # slurmctld goes away and comes back
 # (Once its program runs: a step that is made while slurmctld is away is refused, and runs in another attempt.)
@@ -165,7 +165,7 @@ wait_for 30 in_state quiet failed
 stop_daemon
 cluster token "$(id -un)" 1 >"$scratch/token"
 chmod 600 "$scratch/token"
-set_setting address "http://$(cat "$slurm/address")"
+set_setting address "http://$(<"$slurm/address")"
 set_setting token_file "$scratch/token"
 cat "$scratch/token" >"$scratch/all-tokens"
 sleep 2 # it was good for a second
@@ -180,6 +180,6 @@ chmod 600 "$scratch/token.new" && mv "$scratch/token.new" "$scratch/token"
 ok "with a new one it is done" wait_for 40 in_state tokened "done"
 stop_daemon
 is "$(grep -rlFf "$scratch/all-tokens" "$spool" "$scratch/daemon.log" | wc -l)" 0 "no file and no message has a token"
-unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+unlike "$(<"$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
 
 done_testing

@@ -12,7 +12,7 @@ mkdir -p "$scratch/homes/games" && chown games: "$scratch/homes/games" && chmod 
     mount --bind "$scratch/passwd" /etc/passwd || exit 1
 start_slurm --users --jwt
 new_spool slurm || exit 1
-address=http://$(cat "$slurm/address")
+address=http://$(<"$slurm/address")
 tokens=$scratch/tokens
 mkdir -m 700 "$tokens"
 set_setting address "$address"
@@ -58,7 +58,7 @@ home=$scratch/homes/games
 is "$(output_of homely)" "HOME $home in $home network $(readlink /proc/self/ns/net)" "HOME is the owner's, a task starts in it, and has the node's network"
 is "$(cat "$home/kept-homely" "$home/here")" $'kept\nhere' "what it writes there is kept"
 is "$(output_of resulting)" "HOME $home in $scratch/shared/results network $(readlink /proc/self/ns/net)" "with an output, it starts in that"
-is "$(cat "$scratch/shared/results/here")" here "where it can write"
+is "$(<"$scratch/shared/results/here")" here "where it can write"
 like "$(output_of homeless)" "^HOME /tmp in .*/homeless-[^ ]*/job network" "who has no home has /tmp, and starts in a directory of the job"
 
 # While a job runs, nobody else reads or writes where its output is collected.
@@ -105,6 +105,6 @@ is "$(output_of one) $(output_of other)" "games news" "each ran as its owner"
 
 stop_daemon
 is "$(grep -rlFf <(sort -u "$scratch/all-tokens") "$spool" "$scratch/daemon.log" | wc -l)" 0 "no file and no message has a token"
-unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+unlike "$(<"$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
 
 done_testing

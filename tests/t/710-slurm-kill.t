@@ -85,6 +85,6 @@ slurm_is_idle || {
     squeue -o '%i %j %T %r %M %k'
     grep -a "$(squeue -h -o %i | head -n 1)" "$scratch/daemon.log" | tail -n 20
 } | sed 's/^/# /' >&2
-unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+unlike "$(<"$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
 
 done_testing

@@ -58,7 +58,7 @@ is "$(sort -n -k3 "$shared/events" |
     awk '$1 == "begin" && ++now > most {most = now} $1 == "end" {now--} END {print most}')" 2 "two at once"
 is "$(sort "$(job_dir rates)"/output/main-*.log | tr '\n' ';')" \
     "0: 0.1 a;1: 0.1 b;2: 0.1 c d;3: 0.01 a;4: 0.01 b;5: 0.01 c d;" "each had its values"
-like "$(cat "$(job_dir rates)/why")" '1 of 6 tasks failed, that of the index 4: main-4' "why says which"
+like "$(<"$(job_dir rates)/why")" '1 of 6 tasks failed, that of the index 4: main-4' "why says which"
 
 ok "a job of roles of different sizes is done" wait_for 40 in_state uneven "done"
 is "$(cd "$(job_dir uneven)/output" && sed 's/[0-3],[0-3]/two/' ps-*.log worker-*.log | sort | tr '\n' ';')" "ps;worker two;worker two;" \
@@ -82,7 +82,7 @@ ok "another takes the place of the one that ran" wait_for 40 some_begun 3
 touch "$shared/some-go"
 must "when the others have ended it ends in failed/" wait_for 60 in_state some failed
 is "$(sort "$shared/some" | tr '\n' ' ')" "begin 0 begin 1 begin 2 begin 4 " "the one that had not begun did not"
-like "$(cat "$(job_dir some)/why")" \
+like "$(<"$(job_dir some)/why")" \
     '^2 of 5 tasks were killed, those of the indexes 1,3, by [^ ]* at ' "why says so"
 ok "retry of one" dlspool retry some/3
 retried() { in_state some failed && [ "$(grep -c ' failed ' "$(job_dir some)/log")" = 2 ]; }
@@ -98,8 +98,8 @@ ok "it is killed" wait_for 40 in_state many failed
 removed() { [ "$(dlspool status --json | jq -r '.removed[].id')" = "$stray_name" ]; }
 ok "the job whose directory was removed is ended" wait_for 60 removed
 like "$(dlspool status)" "^removed +1 job whose directory was removed was ended at the executor .*: $stray_name " "status says so"
-like "$(cat "$scratch/daemon.log")" "warning: $stray_name: the executor has tasks of it, and its directory is nowhere" "and the log"
-like "$(cat "$scratch/daemon.log")" "$stray_name: state=removed attempt=1 " "that nothing is left of it"
+like "$(<"$scratch/daemon.log")" "warning: $stray_name: the executor has tasks of it, and its directory is nowhere" "and the log"
+like "$(<"$scratch/daemon.log")" "$stray_name: state=removed attempt=1 " "that nothing is left of it"
 ok "also none of its files" test ! -e "$spool/.slurm/$stray_name-a1"
 is "$(squeue -h -o %i)" "$other" "what another spool has handed in runs on"
 scancel "$other"

@@ -98,7 +98,7 @@ example xgboost "s/cpus: 0.5/$alone/" | drop boosted.yaml
 ok "parameter servers: the job is done when its workers are" wait_for 90 in_state servers "done"
 like "$(said servers worker-1)" 'worker 1 of 2 done' "each worker has trained"
 like "$(said servers server-1)" 'server 1 of 2 serves columns' "with both servers, which are gone"
-like "$(cat "$(job_dir servers)/manifest.yaml")" 'cpus_per_task: 2' "the roles are two components"
+like "$(<"$(job_dir servers)/manifest.yaml")" 'cpus_per_task: 2' "the roles are two components"
 ok "XGBoost: trained" wait_for 90 in_state boosted "done"
 
 # An array
@@ -120,7 +120,7 @@ is "$(for i in 0 1 2 3 4 5; do said sweep main-$i; done)" "0 of 6: 0.1 1 on elem
 3 of 6: it's 2 on element 3
 4 of 6: \$HOME 1 on element 4
 5 of 6: \$HOME 2 on element 5" "each element had its own values"
-like "$(cat "$(job_dir sweep)/why")" 'that of the index 4: main-4' "why names the one that failed"
+like "$(<"$(job_dir sweep)/why")" 'that of the index 4: main-4' "why names the one that failed"
 
 # Others connect to these: a server until it is killed, a notebook (a real Jupyter) for its time
 command -v jupyter-notebook >/dev/null && cat <<'JOB' | drop notebook.yaml

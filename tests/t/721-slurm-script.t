@@ -180,7 +180,7 @@ mkdir "$scratch/k"
 cp -r "$scratch/e/.bin" "$scratch/k/.bin"
 cat >"$scratch/k/.bin/scancel" <<'STOP'
 #!/bin/bash
-kill "-${1#--signal=}" $(ps -o pid= --ppid "$(cat "$DLSPOOL_DIRECTORY/.srun")")
+kill "-${1#--signal=}" $(ps -o pid= --ppid "$(<"$DLSPOOL_DIRECTORY/.srun")")
 STOP
 for round in 1 2 3 4 5; do
     rm -rf "$scratch"/k/[^.]*

@@ -42,7 +42,7 @@ job grows "$(steps)" 'tasks: {main: {cpus: 1, memory: 16Mi}}' 'size: {min: 1, ma
 must "a job runs" wait_for 30 printed grows '^from 0 with 1$'
 again() { in_state grows submitted && [ -e "$(job_dir grows)/output-1/main-0.log" ]; }
 ok "when it shows that it will be late, it is handed in again" wait_for 40 again
-like "$(cat "$(job_dir grows)/output-1/main-0.log")" '^saved [0-9]+$' "its program was told, and saved its state"
+like "$(<"$(job_dir grows)/output-1/main-0.log")" '^saved [0-9]+$' "its program was told, and saved its state"
 is "$(cat "$(job_dir grows)/output-1/main-0.log" | grep -c saved)" 1 "once"
 like "$(log_of grows)" ' failed .*reason=Resized' "the log says why it ended"
 saved=$(sed -n 's/^saved //p' "$(job_dir grows)/output-1/main-0.log")

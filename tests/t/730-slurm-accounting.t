@@ -34,9 +34,9 @@ forgotten() { [ "$(squeue -h -t all | wc -l)" = 0 ]; }
 ok "slurmctld has forgotten all jobs" wait_for 60 forgotten
 start_daemon
 ok "one that failed is known to have failed" wait_for 20 has_ended unseen
-like "$(cat "$(job_dir unseen)/job.yaml")" 'exit_code: 4' "with its exit code"
+like "$(<"$(job_dir unseen)/job.yaml")" 'exit_code: 4' "with its exit code"
 ok "one that succeeded to have succeeded" wait_for 20 in_state unseen-too "done"
-is "$(cat "$(job_dir unseen-too)/output/main-0.log")" "unseen too" "with what it printed"
+is "$(<"$(job_dir unseen-too)/output/main-0.log")" "unseen too" "with what it printed"
 is "$(sacct -n -X -o jobid | wc -l)" 5 "and none ran again"
 
 # Older versions of the interface
@@ -59,6 +59,6 @@ for version in v0.0.36 v0.0.37; do
 done
 ok "nothing is left at Slurm" wait_for 20 slurm_is_idle
 stop_daemon
-unlike "$(cat "$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+unlike "$(<"$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
 
 done_testing

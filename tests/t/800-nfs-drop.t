@@ -71,14 +71,14 @@ check_version() {
     ok "$v: it is tried" wait_for 15 has_event bad retry
     job given | tee "$scratch/given.yaml" >/dev/null
     like "$(on_user B 5 "$DLSPOOL" -s "$spool" submit "$scratch/given.yaml")" '^given-' "$v: submit on B gives an id"
-    like "$(cat "$(served_dir given)/log")" 'complete=rename' "$v: for it is known that it was renamed"
+    like "$(<"$(served_dir given)/log")" 'complete=rename' "$v: for it is known that it was renamed"
     wait $resting
     is $? 0 "$v: somebody on B wrote a script, with a rest of 8 s"
     ok "$v: it is taken" wait_for 60 served_in paused "done"
     served_in paused "done" || { ls -al --full-time "$served"/{incoming,.claims}; on A ls -al --full-time "$spool/incoming"
         on A grep _time "$spool/dlspool.yaml"; date; tail -n 30 "$scratch/A.log"; } | sed 's/^/# /'
     ok "$v: all of it" cmp "$scratch/paused.sh" "$(served_dir paused)/request.sh"
-    like "$(cat "$(served_dir paused)/log")" 'complete=quiet' "$v: for it was quiet"
+    like "$(<"$(served_dir paused)/log")" 'complete=quiet' "$v: for it was quiet"
     kill $reader $holder
     wait $reader $holder 2>/dev/null
     is "$(find "$served/done" "$served/failed" -mindepth 1 -type d -name '[a-z]*-*' | wc -l)" 8 "$v: there are as many jobs as files"

@@ -39,7 +39,7 @@ restart() {
 restart 4.2 "" "v4, restarted"
 clear_up
 restart 3 soft,timeo=10,retrans=1 "v3, soft, restarted" 6
-like "$(cat "$scratch/A.log")" 'file server|Input/output error|it is unknown whether|could not be renewed' "v3, soft: errors are said"
+like "$(<"$scratch/A.log")" 'file server|Input/output error|it is unknown whether|could not be renewed' "v3, soft: errors are said"
 clear_up
 
 # A full disk: an error that NFS may keep for close().
@@ -76,8 +76,8 @@ daemon_A=$!
 { job mine; echo ...; } | on_user B 5 sh -c 'cat >"$1/incoming/.mine" && mv "$1/incoming/.mine" "$1/incoming/mine.yaml"' sh "$spool"
 drop_jobs root 1
 ok "squash: its user can, and jobs are done" wait_for 15 done_to 2
-like "$(cat "$(served_dir mine)/job.yaml")" '^owner: "games"' "squash: a user stays that user"
-like "$(cat "$(served_dir root1)/job.yaml")" '^owner: "nobody"' "squash: root on a client is nobody"
+like "$(<"$(served_dir mine)/job.yaml")" '^owner: "games"' "squash: a user stays that user"
+like "$(<"$(served_dir root1)/job.yaml")" '^owner: "nobody"' "squash: root on a client is nobody"
 clear_up
 
 # Templates, pushed on B while A renders.
@@ -95,8 +95,8 @@ drop_jobs during 3
 ok "push: B pushes" on B git -C "$scratch/clone" push -q
 drop_jobs after 1
 ok "push: A renders" wait_for 20 served_in after1 "done"
-like "$(cat "$(served_dir after1)/job.yaml")" "$(git -C "$scratch/clone" rev-parse HEAD)" "push: with what was pushed just before"
+like "$(<"$(served_dir after1)/job.yaml")" "$(git -C "$scratch/clone" rev-parse HEAD)" "push: with what was pushed just before"
 ok "push: all jobs are done" wait_for 20 done_to 5
-unlike "$(cat "$scratch/A.log")" 'warning' "push: nothing was wrong in between"
+unlike "$(<"$scratch/A.log")" 'warning' "push: nothing was wrong in between"
 clear_up
 done_testing

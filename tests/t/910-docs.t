@@ -48,7 +48,7 @@ for verb in $verbs; do
     like "$whole" "dlspool-$verb\(1\)" "dlspool(1) names it"
 done
 for page in $man/*.1 $man/*.5; do
-    is "$(cat "$scratch/pages/${page##*/}.faults")" "" "man finds no fault with ${page##*/}"
+    is "$(<"$scratch/pages/${page##*/}.faults")" "" "man finds no fault with ${page##*/}"
     name=${page##*/}
     name=${name%.[15]}
     case $name in dlspool | dlspool.yaml | dlspool-job | dlspool-json) continue ;; esac

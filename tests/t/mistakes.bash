@@ -24,7 +24,8 @@ read_table() {
     for i in "${!numbers[@]}"; do
         row=${numbers[i]}
         [ "${kinds[i]}" != see ] || continue
-        if [ "$(head -n 1 "$scratch/$row/text")" = %b ]; then
+        IFS= read -r line <"$scratch/$row/text"
+        if [ "$line" = %b ]; then
             # Escapes, and no newline at the end.
             printf '%b' "$(tail -n +2 "$scratch/$row/text")" >"$scratch/$row/${files[i]}"
         else
@@ -37,10 +38,10 @@ read_table() {
 # some are not there.
 declare -A jobs
 find_jobs() {
-    local log
+    local log line
     jobs=()
     for log in "$spool"/{rendered,submitted,failed,held}/*/log "$spool"/done/*/*/log; do
-        [ -e "$log" ] && [[ $(head -n 1 "$log") =~ \ file=\"?m([0-9]+[a-z]?)- ]] && jobs[${BASH_REMATCH[1]}]=${log%/log}
+        [ -e "$log" ] && IFS= read -r line <"$log" && [[ $line =~ \ file=\"?m([0-9]+[a-z]?)- ]] && jobs[${BASH_REMATCH[1]}]=${log%/log}
     done
     [ ${#jobs[@]} -eq ${#numbers[@]} ]
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a job printed does not reach a terminal as orders to it, and reaches anything else as it is.
 . "$(dirname "$0")/lib.bash"
-command -v script >/dev/null || { echo "Bail out! script(1) is missing (package bsdutils)"; exit 1; }
+command -v script >/dev/null || give_up "script(1) is missing (package bsdutils)"
 new_spool null || exit 1
 on_terminal() { script -qec "$(printf '%q ' "$DLSPOOL" -s "$spool" "$@")" /dev/null </dev/null | tr -d '\r'; }
 

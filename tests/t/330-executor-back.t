@@ -13,7 +13,7 @@ set_setting memory 1000000Gi
 set_setting request_timeout 2s
 set_setting probe_interval ${interval}s
 for setting in cpus memory; do
-    grep -Eq "^  $setting: 1000" "$spool/dlspool.yaml" || { echo "Bail out! no setting $setting"; exit 1; }
+    grep -Eq "^  $setting: 1000" "$spool/dlspool.yaml" || give_up "no setting $setting"
 done
 
 "$top/tests/stand-in/podman" --socket "$scratch/podman.sock" --control "$scratch/control" \

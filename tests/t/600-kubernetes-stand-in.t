@@ -146,8 +146,8 @@ class StandIn:
         self.process = subprocess.Popen([os.path.join(HERE, "server"), "--directory",
                                          self.directory, *self.arguments])
         if not wait(lambda: os.path.exists(os.path.join(self.directory, "ready"))
-                    or self.process.poll() is not None, 10) or self.process.poll() is not None:
-            print("Bail out! the stand-in does not start")
+                    or self.process.poll() is not None, 60) or self.process.poll() is not None:
+            print("not ok 1 - the stand-in starts\n1..1")
             sys.exit(1)
 
     def order(self, what, /, **words):

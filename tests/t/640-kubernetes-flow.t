@@ -3,7 +3,7 @@
 # etc/kubernetes-role.yaml.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
-start_cluster || { sed 's/^/# /' "$scratch/api.log"; echo "Bail out! no stand-in"; exit 1; }
+start_cluster || give_up "the stand-in starts"
 kubernetes_spool || exit 1
 set_setting probe_interval 500ms
 trap 'stop_daemon; stop_cluster; finish' EXIT

@@ -4,7 +4,7 @@
 # object; and the signal for that, as a pod is told it.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
-start_cluster || { sed 's/^/# /' "$scratch/api.log"; echo "Bail out! no stand-in"; exit 1; }
+start_cluster || give_up "the stand-in starts"
 kubernetes_spool || exit 1
 trap 'stop_daemon; stop_cluster; finish' EXIT
 set_setting dwell 500ms

@@ -7,7 +7,7 @@
 ordinary_user
 trap 'stop_daemon; stop_proxy; stop_slurm; finish' EXIT
 start_slurm --jwt --line MessageTimeout=3
-start_proxy || { echo "Bail out! no proxy"; exit 1; }
+start_proxy || give_up "no proxy"
 slurm_spool "$scratch/proxy/sock" || exit 1
 
 # What there is

@@ -10,7 +10,7 @@ start_cluster() {
     "$stand_in/server" --directory "$api" --port 0 --role "$top/etc/kubernetes-role.yaml" "$@" \
         >>"$scratch/api.log" 2>&1 &
     cluster=$!
-    wait_for 20 test -e "$api/ready"
+    wait_for 60 test -e "$api/ready" || { sed 's/^/# /' "$scratch/api.log" >&2; return 1; }
 }
 stop_cluster() { kill "$cluster" 2>/dev/null; wait "$cluster" 2>/dev/null; }
 # order JSON: and print the answer.

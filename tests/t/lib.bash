@@ -25,11 +25,14 @@ fail() {
     for line; do printf '%s\n' "$line" | sed 's/^/#   /'; done >&2
 }
 
+# give_up SENTENCE: end this script as failed; the others go on, which they would not after "Bail out!".
+give_up() { fail "$1"; echo "1..$tests"; exit 1; }
+
 # must DESCRIPTION COMMAND...: as ok, but without it the rest makes no sense.
 must() {
     local before=$failures
     ok "$@"
-    [ "$failures" = "$before" ] || { sed 's/^/# daemon: /' "$scratch/daemon.log" | tail -n 20 >&2; echo "Bail out! $1"; exit 1; }
+    [ "$failures" = "$before" ] || { sed 's/^/# daemon: /' "$scratch/daemon.log" | tail -n 20 >&2; echo "1..$tests"; exit 1; }
 }
 
 # ok DESCRIPTION COMMAND...: the command succeeds.

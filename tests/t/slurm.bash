@@ -13,7 +13,7 @@ unset SLURM_JWT SQUEUE_FORMAT SINFO_FORMAT
 # slurm.
 ordinary_user() {
     [ "$(id -u)" = 0 ] || return 0
-    command -v setpriv >/dev/null && id slurm >/dev/null 2>&1 || { echo "Bail out! no user slurm: tools/setup check"; exit 1; }
+    command -v setpriv >/dev/null && id slurm >/dev/null 2>&1 || give_up "no user slurm: tools/setup check"
     if ! setpriv --reuid slurm --regid slurm --clear-groups test -r "$0" -a -x "$DLSPOOL"; then
         # A tree that is nobody else's business: what the script needs of it is put where slurm may read.
         mkdir "$scratch/top" && cp -r "$top/tests" "$top/templates" "$top/etc" "$scratch/top/" &&
@@ -29,9 +29,8 @@ ordinary_user() {
 cluster() { local verb=$1; shift; "$top/tests/slurm/cluster" "$verb" "$slurm" "$@"; }
 start_slurm() {
     cluster up "$@" && return
-    tail -n 5 "$slurm"/log/* 2>/dev/null | sed 's/^/# /'
-    echo "Bail out! no Slurm"
-    exit 1
+    tail -n 5 "$slurm"/log/* 2>/dev/null | sed 's/^/# /' >&2
+    give_up "Slurm starts"
 }
 stop_slurm() { cluster down; }
 

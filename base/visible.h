@@ -2,7 +2,8 @@
  *
  * A terminal obeys control characters: a job's output could set its title, clear it, or make it
  * type.  Here control characters become visible: ^[ for escape, as cat -v has it, ^? for delete,
- * \u009b for those of Unicode beyond ASCII, \xff for a byte that is not UTF-8.  Left as they are:
+ * \u009b for those of Unicode beyond ASCII and for what turns the order in which text is shown, \xff for a byte that
+ * is not UTF-8.  Left as they are:
  * line ends, tabs, the carriage returns of progress bars, which stay on their line, and all other
  * UTF-8.
  */

@@ -78,6 +78,14 @@ static bool ends_in_mid_line(int file)
     return sys.pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
 }
 
+/* Is it a link to a file of somebody else's, put there by who may write to the directory?  (Links to a job's own files
+ * may be a copy that an administrator keeps.) */
+static bool is_strangers(const struct stat *file, int directory)
+{
+    struct stat status;
+    return file->st_nlink > 1 && (sys.fstat(directory, &status) || status.st_uid != file->st_uid);
+}
+
 /* Open the log.  Its name may be that of a directory, a link or a pipe. */
 static int open_log(int directory, const char *name)
 {
@@ -85,7 +93,8 @@ static int open_log(int directory, const char *name)
     struct stat status = {.st_size = -1};
     int file = sys.openat(directory, name, flags, 0644);
     bool is_none = file < 0 ? errno == EISDIR || errno == ELOOP || errno == ENXIO
-                            : !sys.fstat(file, &status) && !S_ISREG(status.st_mode);
+                            : !sys.fstat(file, &status) &&
+                                  (!S_ISREG(status.st_mode) || is_strangers(&status, directory));
     if (!is_none) {
         if (file >= 0 && status.st_size == 0)
             (void)spool_file_give(file, directory, (gid_t)-1);

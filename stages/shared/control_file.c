@@ -2,7 +2,7 @@
 #include "stages/shared/control_file.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,6 +12,16 @@
 #include "spool/file.h"
 
 enum { REQUEST_LIMIT = 16 * 1024 }; /* bytes */
+
+void control_file_copy_by(char by[static CONTROL_BY_SIZE], struct text found)
+{
+    size_t length = found.length < CONTROL_BY_SIZE ? found.length : CONTROL_BY_SIZE - 1;
+    for (size_t i = 0; i < length; i++) {
+        bool control = (unsigned char)found.data[i] < ' ' || found.data[i] == 0x7f;
+        by[i] = control ? '?' : found.data[i];
+    }
+    by[length] = '\0';
+}
 
 int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
                        struct error *error)
@@ -51,9 +61,7 @@ int control_file_pending(int job, enum control_verb verb, struct control_request
     struct text rest = buffer_text(&bytes);
     if (eventlog_next(&rest, &event)) {
         struct arena *arena = arena_new();
-        struct text by = eventlog_get(arena, &event, "by");
-        snprintf(request->by, sizeof(request->by), "%.*s", (int)by.length,
-                 by.length ? by.data : "");
+        control_file_copy_by(request->by, eventlog_get(arena, &event, "by"));
         request->uid = (uid_t)eventlog_get_number(&event, "uid", -1);
         request->when = event.time;
         arena_free(arena);

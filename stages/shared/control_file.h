@@ -14,11 +14,16 @@
 #include "request/control.h"
 #include "request/description.h"
 
+enum { CONTROL_BY_SIZE = 80 };
+
 struct control_request {
-    char by[80]; /* user name */
+    char by[CONTROL_BY_SIZE]; /* user name */
     uid_t uid;
     int64_t when;
 };
+
+/* Copy who asked from a file that others may have written: at most so long, and no control characters. */
+void control_file_copy_by(char by[static CONTROL_BY_SIZE], struct text found);
 
 /* Write a request into a job's directory, and the event into its log. */
 int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,

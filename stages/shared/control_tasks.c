@@ -2,7 +2,6 @@
 #include "stages/shared/control_tasks.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -123,8 +122,7 @@ static bool take_lines(struct text rest, struct arena *arena, struct task_reques
         struct text by = eventlog_get(arena, &event, "by"),
                     tasks = eventlog_get(arena, &event, "array");
         request->several = request->several || (request->by[0] && !text_is(by, request->by));
-        snprintf(request->by, sizeof(request->by), "%.*s", (int)by.length,
-                 by.length ? by.data : "");
+        control_file_copy_by(request->by, by);
         request->when = event.time;
         all = all && tasks.length;
         request->tasks = sweep_join(arena, request->tasks, tasks);

@@ -12,6 +12,7 @@
 #include "request/description.h"
 #include "spool/job.h"
 #include "spool/record.h"
+#include "stages/shared/control_file.h"
 #include "stages/shared/sweep.h"
 
 /* Can this be requested for these tasks of the job, whose directory is `job`?  False and a sentence
@@ -25,8 +26,8 @@ int control_tasks_write(int job, enum control_verb verb, struct text tasks, stru
                         uid_t uid, int64_t now, struct error *error);
 
 struct task_request {
-    char by[80];  /* who asked last */
-    bool several; /* ... and others before */
+    char by[CONTROL_BY_SIZE]; /* who asked last */
+    bool several;             /* ... and others before */
     int64_t when;
     struct text tasks; /* a list for base/ranges.h, in the arena; empty: the whole job is meant */
 };

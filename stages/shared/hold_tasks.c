@@ -2,7 +2,6 @@
 #include "stages/shared/hold_tasks.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/file.h"
 #include "spool/eventlog.h"
@@ -26,8 +25,7 @@ static struct control_request request_of(struct arena *arena, const struct event
 {
     struct control_request request = {.uid = (uid_t)eventlog_get_number(event, "uid", -1),
                                       .when = event->time};
-    struct text by = eventlog_get(arena, event, "by");
-    snprintf(request.by, sizeof(request.by), "%.*s", (int)by.length, by.length ? by.data : "");
+    control_file_copy_by(request.by, eventlog_get(arena, event, "by"));
     return request;
 }
 

@@ -113,6 +113,21 @@ static void an_administrators_hold_is_not_the_owners(void **state)
     assert_false(is_asked(CONTROL_HOLD));
 }
 
+/* Who may write to the job's directory may have put there what later stands in `why`. */
+static void who_asked_is_one_line(void **state)
+{
+    (void)state;
+    struct control_request request;
+    int job = open_job(ID, STATE_FAILED);
+    assert_int_equal(control_file_write(job, CONTROL_KILL,
+                                        TEXT("eve.\n\nTo go on: \x1b[2Jsh evil\x7f"), 7, noon,
+                                        &error),
+                     0);
+    assert_int_equal(control_file_pending(job, CONTROL_KILL, &request), 1);
+    assert_string_equal(request.by, "eve.??To go on: ?[2Jsh evil?");
+    close(job);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
@@ -120,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(strangers_are_refused_each_request),
         TEST(owners_and_administrators_are_granted_each),
+        TEST(who_asked_is_one_line),
         TEST(an_administrators_hold_is_not_the_owners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,34 @@ static void cut_lines_are_no_events_and_are_ended(void **state)
     unit_remove(path);
 }
 
+/* Who may write to a job's directory could link a file of somebody else's there, for root to write to.  A second link
+ * to the job's own log is a copy that somebody keeps. */
+static void links_to_strangers_files_are_no_logs(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    char *path = unit_directory(), command[600];
+    int job = open(path, O_RDONLY | O_DIRECTORY);
+    struct error error;
+    struct buffer found = {0};
+    const struct text line = TEXT("2026-01-01T00:00:00.000Z accepted\n");
+    snprintf(command, sizeof(command),
+             "cd '%s' && echo mine >theirs && ln theirs log && chown 65533 theirs", path);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(eventlog_append(job, line, &error), 0);
+    assert_int_equal(file_read_at(job, "theirs", 4096, &found, &error), 0);
+    assert_string_equal(found.data, "mine\n");
+    assert_int_equal(linkat(job, "log", job, "kept", 0), 0);
+    assert_int_equal(eventlog_append(job, line, &error), 0);
+    buffer_clear(&found);
+    assert_int_equal(file_read_at(job, "log", 4096, &found, &error), 0);
+    assert_int_equal(found.length, 2 * line.length);
+    buffer_free(&found);
+    close(job);
+    unit_remove(path);
+}
+
 static void the_fold_is_of_the_last_attempt(void **state)
 {
     (void)state;
@@ -112,6 +140,7 @@ int main(void)
         cmocka_unit_test(values_read_back),
         cmocka_unit_test(bad_utf8_is_escaped),
         cmocka_unit_test(cut_lines_are_no_events_and_are_ended),
+        cmocka_unit_test(links_to_strangers_files_are_no_logs),
         cmocka_unit_test(the_fold_is_of_the_last_attempt),
         cmocka_unit_test(an_intent_without_outcome_is_unknown),
     };

@@ -24,6 +24,11 @@ static const char *const cases[][2] = {
      "\\xe2\\x82x\\xe2^[[\\xf0\\x9f\\x8d"},
     {"\xed\xa0\x80\xf4\x90\x80\x80\xe0\x80\x80",
      "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80\\xe0\\x80\\x80"},
+    /* What turns the order of characters, and other ends of lines; not what stands beside them in Unicode. */
+    {"a\xe2\x80\xae\xe2\x80\xaa\xe2\x80\xa8\xe2\x81\xa6\xe2\x81\xa9z",
+     "a\\u202e\\u202a\\u2028\\u2066\\u2069z"},
+    {"\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa",
+     "\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa"},
     {"\xf4\x8f\xbf\xbf\xed\x9f\xbf\xe0\xa0\x80", "\xf4\x8f\xbf\xbf\xed\x9f\xbf\xe0\xa0\x80"},
 };
 
@@ -76,6 +81,7 @@ static void nothing_else_comes_through(void **state)
             assert_true(length > 0);
             uint32_t point = utf8_code_point(out.data + at, length);
             assert_true(point >= ' ' && (point < 0x7f || point > 0x9f));
+            assert_true(point < 0x2028 || point > 0x202e);
         }
     }
     buffer_free(&out);

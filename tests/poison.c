@@ -18,6 +18,7 @@
  * a tenth of one here.
  */
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,17 +45,32 @@ static void fill(void)
     }
 }
 
+/* What a process calls itself.  Confined, it may not ask for it. */
+static char name[17];
+
+int prctl(int option, ...)
+{
+    int (*real)(int, ...);
+    unsigned long words[4];
+    va_list list;
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        words[i] = va_arg(list, unsigned long);
+    va_end(list);
+    if (option == PR_SET_NAME)
+        snprintf(name, sizeof(name), "%s", (const char *)words[0]);
+    *(void **)&real = dlsym(RTLD_NEXT, "prctl");
+    return real(option, words[0], words[1], words[2], words[3]);
+}
+
 static int in_resubmit(void)
 {
-    char name[17] = "";
-    prctl(PR_GET_NAME, name);
     return strcmp(name, "resubmit") == 0;
 }
 
 static int has_name(const unsigned char *input, size_t size, const char *kind)
 {
-    char name[17] = "", word[64];
-    prctl(PR_GET_NAME, name);
+    char word[64];
     snprintf(word, sizeof(word), "name: \"%s-%s", kind, name);
     return has(input, size, word);
 }

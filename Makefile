@@ -61,6 +61,9 @@ UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/%)
 LONG_TESTS := $(wildcard $(foreach t,local_once watcher_arrivals local_submit structure check libraries \
 	kubernetes_track local_run kubernetes_once local_turns,tests/unit/$(t)_test.c))
 LONG_TESTS := $(LONG_TESTS:tests/unit/%.c=$(BUILD)/tests/%)
+# They start processes all the time, and one with the sanitizers takes up to a tenth of a second to copy: in `check`
+# they run without.
+FORKING_TESTS := $(foreach t,local_turns local_once local_submit check libraries,$(BUILD)/tests/$(t)_test)
 
 all:
 	+@$(PARALLEL) $(BUILD)/dlspool
@@ -156,13 +159,13 @@ demo:
 check:
 	@tools/setup check
 	+@$(PARALLEL) $(BUILD)/dlspool
-	+@{ $(ASAN_PARALLEL) unit-tests fuzz-targets && $(PARALLEL) $(BUILD)/tests/crash; } >$(BUILD)/compiled 2>&1 & compiling=$$!; \
+	+@{ $(ASAN_PARALLEL) $(filter %_test,$(ASAN_TESTS)) fuzz-targets && $(PARALLEL) $(BUILD)/tests/crash $(FORKING_TESTS); } >$(BUILD)/compiled 2>&1 & compiling=$$!; \
 	    $(MAKE) --no-print-directory quick-scripts; quick=$$?; \
 	    wait $$compiling || { cat $(BUILD)/compiled; exit 1; }; exit $$quick
-	@$(MAKE) --no-print-directory FIRST=tests/crash/run LAST='$(ASAN_TESTS)' LEFT_OUT='$(QUICK_SCRIPTS)' tap
+	@$(MAKE) --no-print-directory FIRST=tests/crash/run LAST='$(FORKING_TESTS) $(ASAN_TESTS)' LEFT_OUT='$(QUICK_SCRIPTS)' tap
 
-# What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases; and unit tests
-# without the sanitizers.
+# What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases; unit tests
+# without the sanitizers; and the sanitizers for those that start processes all the time.
 HOURS ?= 1
 check-long:
 	@tools/setup check
@@ -175,7 +178,7 @@ check-long:
 PROVE := tests/prove
 # Tests know nothing of one another, and many of them wait: they run side by side.
 TOGETHER := $$(($(PROCESSORS) + 1))
-MANY_MORE := $$(($(PROCESSORS) + 5))
+MANY_MORE := $$(($(PROCESSORS) + 2))
 PROVE_ALL := $(PROVE) -j $(TOGETHER)
 
 # The first three minutes: what needs no container, no cluster and no file server.
@@ -199,7 +202,8 @@ ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=a
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g1 $(ASAN)' HARDEN= \
 	HARDEN_LD= LDFLAGS='$(ASAN)'
 ASAN_PARALLEL = $(ASAN_MAKE) $(JOBS)
-ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(LONG_TESTS) $(FUZZ_TARGETS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS)))
+ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(filter-out $(FORKING_TESTS),$(LONG_TESTS) $(FUZZ_TARGETS) \
+	$(filter-out $(LONG_TESTS),$(UNIT_TESTS))))
 asan:
 	+@$(ASAN_MAKE) unit
 	+@$(ASAN_MAKE) fuzz-runs

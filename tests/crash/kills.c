@@ -319,14 +319,14 @@ void test_kills(void)
     /* Primes; of the longer runs not every call is met, and not every state recovered, but with CRASH_EVERY=1. */
     static const struct {
         int scene, stride;
-    } small[] = {{SCENE_ONE, 1},    {SCENE_ONE_FLAKY, 7},     {SCENE_ONE_TIGHT, 5},
-                 {SCENE_THREE, 17}, {SCENE_THREE_KILLED, 29}, {SCENE_AFTER, 53}},
-      resized[] = {{SCENE_ONE_GROWN, 7}, {SCENE_ONE_MOVED, 13}, {SCENE_ONE_WIDE, 5}};
+    } small[] = {{SCENE_ONE, 1},    {SCENE_ONE_FLAKY, 13},    {SCENE_ONE_TIGHT, 11},
+                 {SCENE_THREE, 37}, {SCENE_THREE_KILLED, 59}, {SCENE_AFTER, 109}},
+      resized[] = {{SCENE_ONE_GROWN, 13}, {SCENE_ONE_MOVED, 29}, {SCENE_ONE_WIDE, 11}};
     static const char twice[] = "stopped before each call, and recovery too";
     for (size_t i = 0; i < ARRAY_COUNT(small); i++)
-        try_killed(small[i].scene, i < 3 ? 1 : 7);
-    try_killed(SCENE_RESIZED, 11);
-    try_stopped(SCENE_FIFTY, stop_once, 37, "stopped before each call");
+        try_killed(small[i].scene, i < 3 ? 1 : 13);
+    try_killed(SCENE_RESIZED, 23);
+    try_stopped(SCENE_FIFTY, stop_once, 73, "stopped before each call");
     for (size_t i = 0; i < ARRAY_COUNT(small); i++)
         try_stopped(small[i].scene, stop_twice, small[i].stride, twice);
     for (size_t i = 0; i < ARRAY_COUNT(resized); i++)

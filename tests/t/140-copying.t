@@ -35,8 +35,8 @@ for job in "$spool"/done/*/slow-*; do
 done
 is "$(ls "$spool/failed")" "" "nothing was taken before"
 
-# job_log NAME: the lines of a job's log.
-job_log() { cat "$(job_dir "$1")/log"; }
+# job_log NAME: the lines of a job's log, of a job that has ended.
+job_log() { wait_for 20 has_ended "$1"; cat "$(job_dir "$1")/log"; }
 like "$(job_log slow)" ' accepted .*complete=no-writer' "its log says how it was known to be whole"
 
 # JSON that closes needs no quiet time; JSON that does not is refused, with the reason.

@@ -33,7 +33,7 @@ check_version() {
     job copied | tee "$scratch/copied.yaml" >/dev/null
     job renamed | user_drop B 5 renamed.yaml
     on_user B 5 cp "$scratch/copied.yaml" "$spool/incoming/copied.yaml"
-    on A bash -c 'until { exec 7<"$1"; } 2>/dev/null; do ls "${1%/*}" >/dev/null; done; : >"$2"; exec sleep 60' \
+    on A bash -c 'until { exec 7<"$1"; } 2>/dev/null; do ls "${1%/*}" >/dev/null; done; : >"$2"; exec sleep 1000' \
         bash "$spool/incoming/copied.yaml" "$scratch/holding" &
     local holder=$!
     wait_for 5 test -e "$scratch/holding"

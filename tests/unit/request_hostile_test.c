@@ -265,7 +265,8 @@ static void mutations_do_no_harm(void **state)
     arena_free(arena);
 }
 
-/* A head, a piece as often as 1 MiB holds, and a tail. */
+/* A head, a piece as often as 1 MiB holds, and a tail.  What takes the square of the time takes a quarter of an hour,
+ * so the limit is no matter of how fast a machine is. */
 static void pathological_files_are_quick(void **state)
 {
     (void)state;
@@ -325,7 +326,7 @@ static void pathological_files_are_quick(void **state)
         clock_t start = clock();
         read_both(arena, source.data, source.length, cases[i].name);
         double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-        if (seconds > 0.5)
+        if (seconds > 30)
             fail_msg("%s \"%s\" \"%s\" took %.2f s", cases[i].name, cases[i].head, cases[i].piece,
                      seconds);
     }
@@ -367,7 +368,7 @@ static void many_distinct_fields_are_quick(void **state)
         clock_t start = clock();
         read_both(arena, source.data, source.length, cases[i].name);
         double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-        if (seconds > 0.5)
+        if (seconds > 5)
             fail_msg("%s \"%s\" took %.2f s", cases[i].name, cases[i].format, seconds);
     }
     buffer_free(&source);

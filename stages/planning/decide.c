@@ -38,11 +38,12 @@ static int by_turn(const void *a, const void *b)
     return order ? order : strcmp(one, other);
 }
 
-/* Ties are broken by a key: priority first, then in turns of the owners, of each the earliest deadline
- * or else the oldest job; nobody gains by how they name their jobs. */
+/* Ties are broken by a key: standing first (stages/planning/overdue.h), then whose turn is overdue the longest, then in
+ * turns of the owners, of each the earliest deadline or else the oldest job; nobody gains by how they name their
+ * jobs. */
 static void make_keys(struct pool *pool)
 {
-    enum { MOST_RANK = 999999 };
+    enum { MOST_RANK = 999999, ABOVE_ALL = 300 };
     size_t rank = 0;
     qsort(pool->jobs, pool->count, sizeof(struct cached_job *), by_turn);
     for (size_t i = 0; i < pool->count; i++) {
@@ -51,8 +52,12 @@ static void make_keys(struct pool *pool)
         struct text token = id_token(text_of(id));
         bool same = i > 0 && pool->jobs[i - 1]->record.uid == job->record.uid;
         rank = same ? rank + 1 : 0;
-        snprintf(job->key, sizeof(job->key), "%03d-%06d-%.*s.%.*s", 100 - job->record.priority,
-                 rank < MOST_RANK ? (int)rank : MOST_RANK, (int)token.length, token.data,
+        int64_t seconds = job->overdue / 1000;
+        int place = job->overdue ? MOST_RANK - (int)(seconds < MOST_RANK ? seconds : MOST_RANK)
+                    : rank < MOST_RANK ? (int)rank
+                                       : MOST_RANK;
+        snprintf(job->key, sizeof(job->key), "%03d-%06d-%.*s.%.*s", ABOVE_ALL - job->standing,
+                 place, (int)token.length, token.data,
                  (int)(token.data - id > 0 ? token.data - id - 1 : 0), id);
     }
 }
@@ -137,6 +142,7 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
     struct capacity left = planning->left;
     struct forecast_terms terms = {.now = planning->now,
                                    .runs = planning->runs,
+                                   .overdue = planning->overdue,
                                    .dwell = planning->stage->settings.planner_dwell,
                                    .as_they_are = !planning->told};
     struct pools pools;

@@ -28,7 +28,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(first->key, second->key);
 }
 
-/* Who was first when it was planned last comes before all others of its priority. */
+/* Who was first when it was planned last comes before all others of its standing. */
 static void raise_first(const struct planning *planning, struct cached_job **jobs, size_t count)
 {
     size_t at = 0, place = 0;
@@ -37,7 +37,7 @@ static void raise_first(const struct planning *planning, struct cached_job **job
     if (at == count)
         return;
     struct cached_job *first = jobs[at];
-    while (jobs[place]->record.priority > first->record.priority)
+    while (jobs[place]->standing > first->standing)
         place++;
     memmove(jobs + place + 1, jobs + place, (at - place) * sizeof(struct cached_job *));
     jobs[place] = first;

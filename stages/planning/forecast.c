@@ -156,6 +156,19 @@ static double planned_work(const struct cached_job *job, const struct forecast_t
     return job->left_late > most && job->left <= most ? most : job->left_late;
 }
 
+/* Among jobs without a deadline.  What the planner gains by a job counts for a factor of up to four more or less (it
+ * is short, it runs): whose turn is overdue weighs more than that, and what stands above it, more again. */
+static double weight_of(const struct cached_job *job, const struct forecast_terms *terms)
+{
+    const double four = 2 * PRIORITY_DOUBLES + 1;
+    double priority = job->standing / 2.0;
+    if (job->overdue)
+        priority += four;
+    else if (terms->overdue && job->standing > terms->overdue)
+        priority += 2 * four;
+    return exp2(priority / PRIORITY_DOUBLES);
+}
+
 void forecast_job(struct cached_job *job, const struct forecast_terms *terms)
 {
     const struct job_record *record = &job->record;
@@ -166,13 +179,12 @@ void forecast_job(struct cached_job *job, const struct forecast_terms *terms)
     bool over = terms->now >= record->deadline;
     bool timed = record->deadline && !over && !is_to_be_tried(job, terms);
     double weight = record->weight > 0 ? record->weight : 1;
-    double rank = exp2((double)record->priority / PRIORITY_DOUBLES);
     job->plan = (struct plan_job){
         .id = job->key,
         .arrival = (double)record->accepted / 1000,
         .deadline = timed ? (double)record->deadline / 1000 : (double)INFINITY,
         .firm = timed && text_is(record->deadline_mode, "firm"),
-        .weight = timed ? weight : rank,
+        .weight = timed ? weight : weight_of(job, terms),
         .work = fmax(timed ? planned_work(job, terms) : job->left_late,
                      LEAST_WORK * job->levels[0].rate),
         .levels = job->levels,

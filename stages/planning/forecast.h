@@ -23,6 +23,7 @@
 struct forecast_terms {
     int64_t now; /* time of day */
     const struct runs *runs;
+    int overdue;      /* what overdue_look() returned */
     int64_t dwell;    /* how long a size is kept at least, milliseconds */
     bool as_they_are; /* capacity is unknown: jobs keep the sizes that they have */
 };

@@ -2,7 +2,7 @@
  *
  * planning.c says when a plan is made and goes through its steps; decide.c asks the planner;
  * order.c decides the order of submission; first.c finds the jobs that wait behind one that does
- * not fit; publish.c writes down what was decided.
+ * not fit; overdue.c says whose turn is overdue; publish.c writes down what was decided.
  */
 #ifndef STAGES_PLANNING_INSIDE_H
 #define STAGES_PLANNING_INSIDE_H
@@ -10,12 +10,14 @@
 #include "spool/plan_file.h"
 #include "stages/planning/backfill.h"
 #include "stages/planning/pools.h"
+#include "stages/planning/overdue.h"
 
 struct planning {
     struct stage *stage;
     struct executor *executor;
     struct job_cache *job_cache;
     struct runs *runs;
+    struct overdue *turns;
     bool on,
         looked; /* the directories were looked at, so that it is known whether planning is on */
     int64_t due, made;        /* of clock_elapsed() */
@@ -28,6 +30,7 @@ struct planning {
     struct capacity growable; /* `left` less what the plan submits */
     /* Of the last plan: */
     int64_t now; /* time of day */
+    int overdue; /* what overdue_look() returned */
     struct cached_job *
         *order; /* all jobs, in the order of submission; NULL before the first plan */
     size_t order_count;

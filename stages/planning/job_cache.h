@@ -47,6 +47,10 @@ struct cached_job {
     struct plan_job plan;
     char key[64]; /* plan.id */
 
+    /* Set by stages/planning/overdue.c: */
+    int standing; /* twice its priority; or one more than that of the highest that users may have */
+    int64_t overdue; /* then: for so long its owner has had no turn, milliseconds; else 0 */
+
     /* Set by stages/planning/planning.c: */
     bool resizable, resizable_known; /* while it runs, by the executor */
     size_t pool;                     /* index */

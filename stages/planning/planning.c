@@ -27,6 +27,7 @@ struct planning *planning_new(struct stage *stage, struct executor *executor)
                                   .executor = executor,
                                   .job_cache = job_cache_new(&stage->spool),
                                   .runs = runs_new(&stage->spool),
+                                  .turns = overdue_new(),
                                   .backfill = backfill_new(&stage->spool, executor)};
     return planning;
 }
@@ -47,6 +48,7 @@ void planning_free(struct planning *planning)
     forget_plan(planning);
     buffer_free(&planning->wanted);
     backfill_free(planning->backfill);
+    overdue_free(planning->turns);
     runs_free(planning->runs);
     job_cache_free(planning->job_cache);
     free(planning);
@@ -167,6 +169,8 @@ static void make_plan(struct planning *planning)
     uint64_t known = runs_generation(planning->runs);
     runs_refresh(planning->runs);
     look_at_jobs(planning);
+    planning->overdue = overdue_look(planning->turns, planning->job_cache,
+                                     &planning->stage->settings.limits, begin, planning->now);
     take_waiting(planning);
     planning_decide(planning, arena, &lines);
     if (runs_generation(planning->runs) != known)
@@ -260,8 +264,10 @@ bool planning_next(struct planning *planning, char id[static ID_SIZE])
         return false;
     memcpy(id, planning->handing[planning->handed++], ID_SIZE);
     struct cached_job *job = job_cache_find(planning->job_cache, id);
-    if (job)
+    if (job) {
+        overdue_take(planning->turns, job->record.uid, clock_elapsed());
         job_cache_doubt(job);
+    }
     return true;
 }
 

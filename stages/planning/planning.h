@@ -24,7 +24,8 @@
  *
  * How priority takes part: among jobs without a deadline, 20 more weigh twice as much
  * (plan_job.weight) where they compete for capacity; priority also breaks ties and decides the
- * order of submission.  Deadlines are weighed by `weight` alone.
+ * order of submission.  Deadlines are weighed by `weight` alone.  Whoever has had no turn for limits.turn
+ * goes before users' priorities there (stages/planning/overdue.h).
  *
  * Known weakness: an array, whose tasks take turns, is counted as one task.
  */

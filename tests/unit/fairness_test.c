@@ -10,6 +10,7 @@
 #include "stage_fixture.h"
 
 #include "base/sha256.h"
+#include "stages/planning/forecast.h"
 
 enum {
     FLOOD,  /* drops without end, at the highest priority that users may have */
@@ -300,7 +301,6 @@ static void beside_jobs_that_never_start(void **state)
     assert_true(world.longest[SELDOM] <= 5 * LASTS);
 }
 
-/* At equal priority; limits.turn does not hold where a plan is made. */
 static void by_plan_on_a_machine(void **state)
 {
     (void)state;
@@ -309,6 +309,79 @@ static void by_plan_on_a_machine(void **state)
     for (int user = FLOOD; user <= LARGE; user++)
         assert_true(world.starts[user] >= 15);
     assert_int_equal(world.starts[SELDOM], 6);
+}
+
+/* Where a plan says who starts, who asks for a lower priority has turns, too. */
+static void by_plan_below_the_highest_priority(bool queue)
+{
+    world.queue = queue;
+    world.planned = true;
+    world.flood_priority = 50;
+    simulate_hour("sync: none\nlimits: {priority: {users: [-100, 50]}}\n");
+    /* A cluster has as much again before it. */
+    for (int user = STEADY; user < USERS; user++)
+        assert_true(world.starts[user] >= (queue ? 4 : 5));
+    assert_true(world.longest[SELDOM] <= 600 + (queue ? 6 : 2) * LASTS);
+}
+
+static void by_plan_below_the_highest_priority_on_a_machine(void **state)
+{
+    (void)state;
+    by_plan_below_the_highest_priority(false);
+}
+
+static void by_plan_below_the_highest_priority_on_a_cluster(void **state)
+{
+    (void)state;
+    by_plan_below_the_highest_priority(true);
+}
+
+static void by_plan_below_an_administrators_priority(bool queue)
+{
+    world.queue = queue;
+    world.planned = true;
+    world.flood_priority = 51;
+    simulate_hour("sync: none\nlimits: {priority: {users: [-100, 50]}}\n");
+    for (int user = STEADY; user <= LARGE; user++)
+        assert_int_equal(world.starts[user], 0);
+}
+
+static void by_plan_below_an_administrators_priority_on_a_machine(void **state)
+{
+    (void)state;
+    by_plan_below_an_administrators_priority(false);
+}
+
+static void by_plan_below_an_administrators_priority_on_a_cluster(void **state)
+{
+    (void)state;
+    by_plan_below_an_administrators_priority(true);
+}
+
+static double weight_of(int standing, int64_t overdue)
+{
+    struct runs *runs = runs_new(&spool);
+    struct forecast_terms terms = {.now = now, .runs = runs, .overdue = 101};
+    struct cached_job job = {.state = STATE_RENDERED,
+                             .readable = true,
+                             .record = {.id = TEXT("a-0000000000001"), .cpus = 1000, .size = 1},
+                             .size = 1,
+                             .standing = standing,
+                             .overdue = overdue};
+    runs_refresh(runs);
+    forecast_job(&job, &terms);
+    free(job.levels);
+    runs_free(runs);
+    return job.plan.weight;
+}
+
+/* Short jobs and those that run count for up to four times as much to the planner. */
+static void overdue_turns_weigh_more_than_short_jobs(void **state)
+{
+    (void)state;
+    open_spool(&submit_stage, &machine, 1767268800000);
+    assert_true(weight_of(101, 1000) > 4 * weight_of(100, 0));
+    assert_true(weight_of(102, 0) > 4 * weight_of(101, 1000));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
@@ -322,6 +395,11 @@ int main(void)
         TEST(below_the_highest_priority_on_a_cluster),
         TEST(an_administrators_priority_goes_first),
         TEST(by_plan_on_a_machine),
+        TEST(by_plan_below_the_highest_priority_on_a_machine),
+        TEST(by_plan_below_the_highest_priority_on_a_cluster),
+        TEST(by_plan_below_an_administrators_priority_on_a_machine),
+        TEST(by_plan_below_an_administrators_priority_on_a_cluster),
+        TEST(overdue_turns_weigh_more_than_short_jobs),
         TEST(beside_jobs_that_never_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

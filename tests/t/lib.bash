@@ -115,14 +115,14 @@ stop_daemon() {
 # drop NAME: standard input becomes incoming/NAME, by a rename.
 drop() { cat >"$scratch/drop.tmp" && mv "$scratch/drop.tmp" "$spool/incoming/$1"; }
 
-# find_job NAME: found_job is the directory of the newest job whose id starts with NAME.  The states are looked at on
+# find_job NAME [SPOOL]: found_job is the directory of the newest job whose id starts with NAME.  The states are looked at on
 # the way of a job, so that one that moves is met; without a process, as most waiting is for this.
 find_job() {
-    local IFS= state candidates
+    local IFS= state candidates in=${2:-$spool}
     found_job=
     for state in rendered submitted failed held 'done/*'; do
         # shellcheck disable=SC2206 # patterns
-        candidates=("$spool"/$state/$1-?????????????)
+        candidates=("$in"/$state/$1-?????????????)
         [ -d "${candidates[-1]}" ] && [[ ${candidates[-1]} > $found_job ]] && found_job=${candidates[-1]}
     done
     [ "$found_job" ]

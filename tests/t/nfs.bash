@@ -48,5 +48,5 @@ stop_on() { local process=daemon_$1; kill -TERM "${!process}" 2>/dev/null; wait 
 said_on() { grep -q -- "$2" "$scratch/$1.log"; }
 
 # What the server has, asked without any client's caches.
-served_dir() { find "$served"/{rendered,submitted,failed,held,done} -maxdepth 2 -type d -name "$1-?????????????" 2>/dev/null | sort | tail -n 1; }
-served_in() { [[ $(served_dir "$1") == "$served/$2/"* ]]; }
+served_dir() { find_job "$1" "$served" && printf '%s\n' "$found_job"; }
+served_in() { find_job "$1" "$served" && [[ $found_job == "$served/$2/"* ]]; }

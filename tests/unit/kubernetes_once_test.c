@@ -7,9 +7,8 @@
  * DLSPOOL_EVERY_BYTE=1 cuts at every byte; by default at some of the head and every 701st of the
  * body, under sanitizers at every 2003rd.
  *
- * To see it fail: let submission_judge_create_owner() of executors/kubernetes/submission_create.c refuse what exists
- * without a look at it, and jobs are refused that should be adopted; let submit_judge_release_owner()
- * accept the job, and the others are held for ever.
+ * Seen to fail with: tests/mutants/submission-refuses-what-exists.patch and
+ * submission-releases-the-owner-alone.patch.
  */
 #include "tests/unit/kubernetes_stand_in.h"
 

@@ -10,13 +10,7 @@
  * there once and every Job has been started once, or nothing is there.  At no time was a Job
  * started before all objects were there, and nothing was made after one was started.
  *
- * To see it fail: let submit_judge_create_owner() end the job with NO_ROOM without a look, and a job whose
- * first answer was lost has no room while it runs; create Jobs unsuspended, and they start alone;
- * let settle_others() end a failed job without STEP_UNDO, and it leaves objects; leave out
- * object_is_released() in judge_found_owner(), or make STEP_STOP a STEP_UNDO, and a job is
- * begun twice; call doubt unavailable, and things are left behind; leave Kueue its label,
- * and it is early; leave out a `remedy` on its way from the call to job_refuse(), and whoever can mend a
- * refusal is not told.
+ * Seen to fail with: tests/mutants/submission-*.patch and kubernetes-delete-orphans-objects.patch.
  */
 #include "tests/unit/unit.h"
 

@@ -4,9 +4,9 @@
  * here passes with them; the last test shows that each of them was used by one operation or
  * another.
  *
- * To see it fail: leave a verb out of the Role, and what needs it is refused; add one, and the last
- * test names it; let ask_delete() leave out propagationPolicy, and objects are orphaned; leave the
- * init containers out of pod_request(), and the figures are off.
+ * Seen to fail with: tests/mutants/role-may-look-at-no-secrets.patch, role-may-update-jobs.patch,
+ * kubernetes-delete-orphans-objects.patch, kubernetes-body-belongs-to-nobody.patch,
+ * kubernetes-capacity-forgets-init-containers.patch and kubernetes-sent-is-not-stamped.patch.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

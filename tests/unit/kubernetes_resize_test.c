@@ -1,9 +1,6 @@
 /* tests/unit/kubernetes_resize_test.c - another size for a job that runs in a cluster
  *
- * To see it fail: leave parallelism or maxFailedIndexes out of the patch, and the server refuses
- * it; leave out its resourceVersion, and a Job that was cancelled comes back to life; send requests
- * or limits alone, and the pod's quality of service would change; use a merge patch for the pod;
- * believe the server's answer to the patch instead of the node's.
+ * Seen to fail with: tests/mutants/kubernetes-resize-*.patch.
  */
 #include "tests/unit/kubernetes_stand_in.h"
 

@@ -176,10 +176,13 @@ uint64_t process_start_time(pid_t process)
     return read_stat(process, &group, &start) ? start : 0;
 }
 
+/* One without any arguments is about to end: the kernel drops them before it closes the files. */
 static bool has_argument(pid_t process, const char *argument)
 {
     char line[16384];
     size_t length = read_proc(process, "cmdline", line, sizeof(line));
+    if (length == 0)
+        return true;
     for (size_t at = 0; at < length; at += strlen(line + at) + 1)
         if (strcmp(line + at, argument) == 0)
             return true;

@@ -24,8 +24,8 @@ int process_start_detached(const struct process_start *start, pid_t *process);
  * it within this boot; 0 when there is no such process, or only a zombie. */
 uint64_t process_start_time(pid_t process);
 
-/* Send a signal, or none (0), to each process of a group that has `argument` among its arguments.
- * Returns how many there are, not counting zombies. */
+/* Send a signal, or none (0), to each process of a group that has `argument` among its arguments, or
+ * none any more because it is ending.  Returns how many there are, not counting zombies. */
 size_t process_signal_group(pid_t group, const char *argument, int signal);
 
 /* The path of a program found through PATH, which the caller frees; NULL when there is none. */

@@ -3,6 +3,10 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,11 +72,56 @@ static void what_remains_of_a_process_is_none(void **state)
     end_group(process);
 }
 
+/* Take its arguments from this process, as the kernel does with one that ends; it must not return. */
+static bool drop_arguments(void)
+{
+    char line[1024];
+    unsigned long start = 0, page = (unsigned long)sysconf(_SC_PAGESIZE);
+    FILE *file = fopen("/proc/self/stat", "re");
+    const char *at = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+    for (int field = 2; at && field < 48; field++)
+        at = strchr(at + 1, ' ');
+    return at && sscanf(at, " %lu", &start) == 1 && start &&
+           munmap((void *)(start & ~(page - 1)), page) == 0;
+}
+
+/* Far enough below its arguments on the stack that they have pages of their own. */
+static void lose_arguments(int told)
+{
+    volatile char room[1 << 16] = {0};
+    char may = drop_arguments() && room[0] == 0;
+    (void)!write(told, &may, 1);
+    for (;;)
+        pause();
+}
+
+/* Between the loss of its arguments and its end it still has its files, and locks on them. */
+static void one_that_is_ending_counts(void **state)
+{
+    (void)state;
+    int ends[2];
+    char may = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t process = fork();
+    if (process == 0) {
+        setsid();
+        lose_arguments(ends[1]);
+    }
+    assert_int_equal(read(ends[0], &may, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+    size_t count = process_signal_group(process, "unix:///ending", 0);
+    end_group(process);
+    assert_true(may);
+    assert_int_equal(count, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_those_of_the_group_with_the_argument_are_signalled),
         cmocka_unit_test(what_remains_of_a_process_is_none),
+        cmocka_unit_test(one_that_is_ending_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

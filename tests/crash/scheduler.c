@@ -81,7 +81,8 @@ static void take_in(struct submission *submission)
         known.length >= SHA256_HEX_SIZE - 1 && memcmp(known.data, digest, SHA256_HEX_SIZE - 1) == 0;
     bool new = known.length == 0;
     buffer_free(&known);
-    if (new || naive || (same && exists(id, attempt, ".gone"))) {
+    bool again = same && (!submission->repeated || exists(id, attempt, ".gone"));
+    if (new || naive || again) {
         digest[SHA256_HEX_SIZE - 1] = '\n';
         digest[SHA256_HEX_SIZE] = '\0';
         add_line(id, attempt, "", digest);

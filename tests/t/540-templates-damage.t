@@ -141,7 +141,7 @@ fi
 
 # An object of the commit to serve cannot be read when the daemon starts: nothing has failed, jobs wait,
 # and what is asked for by control files is done.
-# Seen to fail without RENDER_REPOSITORY in new_job_make() of stages/intake/new_job.c: the job is in failed/.
+# Seen to fail with: tests/mutants/new-job-blames-the-job-for-the-templates.patch.
 { echo 'hold: true'; printf 'name: sleeper\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n'; } | drop sleeper.yaml
 ok "a job is held" wait_for 10 in_state sleeper held
 stop_daemon

@@ -8,16 +8,9 @@
  * DLSPOOL_EVERY_BYTE=1 takes every byte.  By default a submission takes every seventh, all others every
  * eleventh; under sanitizers all take every 139th.
  *
- * To see it fail: let outcome_of() of executors/local/podman.c call "is already in use" and
- * "already exists" PODMAN_REFUSED, and jobs are refused that should be adopted; let
- * local_task_name() add a random number, and again; let note_started() make all trouble
- * unavailable, and jobs run twice; leave out `headed` in executors/http/http.c, and half an answer
- * counts as a whole one.  Leave out local_storage_note_refusal() in executors/local/submit.c, and a
- * task that ran before its sibling was refused runs twice; remove its note with the rest in
- * remove_again(), and it does after a kill; let keep_refusal() of executors/local/layout.c honour it
- * always, or never, and a new try is refused, or a repeated one runs.  Let local_is_task() in
- * executors/local/labels.c be true, and strange labels are taken for a job's.  Leave layout_has_started()
- * out of executors/local/submit.c, and what ran is removed and runs again.
+ * Seen to fail with: tests/mutants/podman-refuses-what-exists.patch, labels-name-by-chance.patch,
+ * labels-take-any-for-ours.patch, local-start-*.patch, local-submit-*.patch, layout-forgets-refusals.patch,
+ * layout-remembers-refusals.patch and http-takes-cut-headers.patch.
  */
 #include "base/file.h"
 #include "base/sha256.h"

@@ -1,13 +1,9 @@
 /* tests/unit/local_turns_test.c - tasks that take turns, against a podman that misbehaves on order
  *
- * To see it fail: let choose_tasks() of executors/local/turns.c not count those that run, and more run at
- * once than may; let waits() be true for what has a start time, and what ran before the machine was
- * restarted runs again; leave out note_refusal(), and a task that cannot be started stands in the
- * way of all others; let local_count() count those that wait, and there is no room for others; leave
- * out `ending` in take_turns() of executors/local/poll.c, and a job that is to end goes on; let
- * local_cancel() leave what waits, likewise; give each task devices of its own in assign_places()
- * of executors/local/layout.c, and there are not enough, or forget the holder of a place there; let
- * local_turns_start() go on without having what local_turns_hold() gives.
+ * Seen to fail with: tests/mutants/turns-count-none-that-run.patch, turns-note-no-refusal.patch,
+ * turns-need-no-lock.patch, turns-do-not-look-again.patch, turns-take-twice-as-many.patch,
+ * labels-count-what-waits.patch, local-poll-*.patch, local-ends-nothing-that-waits.patch,
+ * layout-gives-each-its-devices.patch and layout-forgets-who-has-a-place.patch.
  */
 #include "executors/registry/registry.h"
 #include "tests/unit/stand_in.h"

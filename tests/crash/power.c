@@ -15,9 +15,10 @@
  * half there, and there.  The scheduler is another machine and knows what it knew.
  *
  * A disk whose syncs of directories, or of files, do nothing must be caught: that is a test of the
- * harness.  To see it fail otherwise: leave out spool_sync() in accept_claims() of stages/intake/accept.c,
- * in submit_batch() of stages/submit/submit.c or in rerender_jobs() of stages/prepare/rerender.c, or
- * spool_sync_state() before the claims are removed.
+ * harness.
+ *
+ * Seen to fail with: tests/mutants/accept-syncs-nothing.patch, accept-makes-no-move-durable.patch,
+ * submit-syncs-no-intents.patch and submit-syncs-no-outcomes.patch.
  */
 #include "tests/crash/harness.h"
 

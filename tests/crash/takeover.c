@@ -14,7 +14,9 @@
  *
  * Always: the epoch in .lease does not fall, and no two daemons ever have the same.
  *
- * To see it fail: tests/mutants/epoch-*.patch and lease-*.patch.
+ * Seen to fail with: tests/mutants/epoch-believes-the-link.patch, epoch-believes-the-rename.patch,
+ * epoch-leaves-lower-claims.patch, epoch-withdraws-nothing.patch, lease-does-not-look-again.patch,
+ * lease-sees-claims-late.patch and lease-waits-for-every-claim.patch.
  */
 #include "tests/crash/harness.h"
 

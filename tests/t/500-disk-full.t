@@ -4,10 +4,8 @@
 # below free_percent and is served again within 60 s of there being space.  A quota cannot be seen
 # beforehand (statvfs does not tell of it): what was dropped waits all the same, and is tried again
 # ever more seldom.  A daemon that is started where nothing can be written says so and waits.
-# To see it fail: let log_warn() in base/log.c leave nothing out (the log fills); let
-# space_is_left() in stages/intake/intake.c return true (incoming/ does not wait); let write_job() in
-# stages/intake/new_job.c take an error for success (jobs come without their files); let will_pass() in
-# stages/service/supervisor.c return false (the daemon ends when it is started).
+# Seen to fail with: tests/mutants/log-leaves-nothing-out.patch, intake-never-waits.patch,
+# new-job-takes-errors-for-success.patch and supervisor-ends-on-a-full-disk.patch.
 . "$(dirname "$0")/lib.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root may mount the small file systems this needs"
 mkdir "$scratch/probe"

@@ -3,8 +3,7 @@
 # and while others wait for their back-off: no retry storm, nothing waits until a year that was never
 # meant, ids are unique and valid.  Only the time of day is set; the monotonic clock goes on, as it
 # does on a real machine.
-# To see it fail: let has_waited() in stages/resubmit/due.c ask only whether `next` has come (jobs wait
-# for ten years); let id_token_make() in spool/id.c take `now` as it is and count from 0 (ids come twice).
+# Seen to fail with: tests/mutants/due-waits-until-that-year.patch and id-comes-twice.patch.
 . "$(dirname "$0")/lib.bash"
 command -v cc >/dev/null || skip_all "no C compiler for the clock that can be set"
 new_spool null || exit 1

@@ -3,7 +3,7 @@
 # first job is submitted soon, memory is bounded and does not grow, an urgent job passes the rest,
 # and what is done costs nothing.
 # BACKLOG and HISTORY set the numbers (make check-long: 100,000 and 200,000); 1,000,000 jobs in done/ are a matter of making them.
-# To see it fail: BACKLOG=5000 (the urgent job does not pass anybody).
+# With BACKLOG=5000 it fails: the urgent job has nobody to pass.
 . "$(dirname "$0")/lib.bash"
 # On the disk, making and removing so many files takes minutes: DISK=1 for that.
 mkdir "$spool"

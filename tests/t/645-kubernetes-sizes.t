@@ -93,6 +93,22 @@ if unshare --fork --pid --mount-proc true 2>/dev/null; then
         tr "\n" " " <said' "$scratch")
     like "$said" '^ready told saved (goes on over|over goes on) $' \
         "the program behind its shells is told, once, and is waited for"
+    # A shell that reads ahead, as bash does, finds a program that wakes up and falls asleep all the time.
+    sed '/^}/q' "$scratch/hook" >"$scratch/look"
+    said=$(unshare --fork --pid --mount-proc --kill-child bash -c '
+        cd "$0"
+        python3 -c "
+import signal, time
+signal.signal(signal.SIGUSR1, lambda *_: None)
+open(\"restless\", \"w\").close()
+while True: time.sleep(0.0005)
+" &
+        until test -e restless; do sleep 0.05; done
+        . ./look
+        dlspool_bit=9 seen=0
+        for i in {1..1000}; do look $! && [ "$dlspool_parent $dlspool_caught" = "$$ 1" ] && seen=$((seen + 1)); done
+        echo $seen' "$scratch")
+    is "$said" 1000 "also one that wakes up and falls asleep all the time"
 else
     echo "# no process namespaces here: what the pod does then was not tried"
 fi

@@ -172,6 +172,24 @@ wait_for 10 grep -qs ready "$scratch/v/main-0.log"
 wait "$runner"
 is "$? $(content "$scratch/v/main-0.log" | tr '\n' ' ')" "6 ready told it ended with 5 " \
     "a file has the program told to save its state, and the shells around it go on"
+# A program that wakes up and falls asleep all the time is found each time.
+cat >"$scratch/restless" <<'BASH'
+kill() { case $1 in -l) builtin kill "$@" ;; *) told=$((told + 1)) ;; esac; }
+told=0 program=$$
+python3 -c '
+import signal, time
+signal.signal(signal.SIGUSR1, lambda *_: None)
+print("ready", flush=True)
+while True: time.sleep(0.0005)
+' >"$0.said" &
+until grep -qs ready "$0.said"; do sleep 0.05; done
+for i in {1..400}; do tell_program USR1; done
+builtin kill $!
+echo "$told"
+BASH
+sed -i "1r "<(sed -n '/^tell_program() {/,/^}/p' "$scratch/saves.sh") "$scratch/restless"
+is "$(unshare --fork --pid --mount-proc --kill-child bash "$scratch/restless" 2>/dev/null || bash "$scratch/restless")" 400 \
+    "one that wakes up and falls asleep all the time is told each time"
 
 # With cgroups, Slurm signals only the first process of a task.
 sed 's|/proc/self/cgroup|<(echo /slurm/job_77/step_0)|' "$scratch/limited.sh" >"$scratch/grouped.sh"

@@ -72,17 +72,24 @@ static void what_remains_of_a_process_is_none(void **state)
     end_group(process);
 }
 
-/* Take its arguments from this process, as the kernel does with one that ends; it must not return. */
+/* Take its arguments from this process, as the kernel does with one that ends: all of the stack from there on, as
+ * what is left above would grow into the gap.  It must not return. */
 static bool drop_arguments(void)
 {
     char line[1024];
-    unsigned long start = 0, page = (unsigned long)sysconf(_SC_PAGESIZE);
+    unsigned long start = 0, low, end = 0, page = (unsigned long)sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/stat", "re");
     const char *at = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
     for (int field = 2; at && field < 48; field++)
         at = strchr(at + 1, ' ');
-    return at && sscanf(at, " %lu", &start) == 1 && start &&
-           munmap((void *)(start & ~(page - 1)), page) == 0;
+    if (!at || sscanf(at, " %lu", &start) != 1)
+        return false;
+    start &= ~(page - 1);
+    file = fopen("/proc/self/maps", "re");
+    while (file && fgets(line, sizeof(line), file))
+        if (sscanf(line, "%lx-%lx", &low, &end) == 2 && low <= start && start < end)
+            return munmap((void *)start, end - start) == 0;
+    return false;
 }
 
 /* Far enough below its arguments on the stack that they have pages of their own. */

@@ -317,7 +317,7 @@ void test_damage(void)
     struct damage damage = {0};
     struct tally *tally = shared_memory(sizeof(*tally));
     struct worker worker = {.tally = tally, .test = "damage"};
-    off_t stride = getenv("CRASH_EVERY") ? 1 : STRIDE;
+    off_t stride = harness_one_in(STRIDE);
     snprintf(worker.top, sizeof(worker.top), "%s", harness_top);
     worker.result = shared_memory(sizeof(*worker.result));
     for (int stages = 1; stages <= 3; stages++) {

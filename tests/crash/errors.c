@@ -159,8 +159,7 @@ static void whole_run(struct worker *worker, void *context, int64_t number)
 
 static void try_errors(int which, int stride)
 {
-    if (getenv("CRASH_EVERY"))
-        stride = 1;
+    stride = harness_one_in(stride);
     struct trouble trouble = {.scene = scene_get(which), .stride = stride};
     struct tally *whole = shared_memory(sizeof(*whole));
     struct tally *tally = shared_memory(sizeof(*tally));

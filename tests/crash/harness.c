@@ -59,6 +59,14 @@ void harness_end(void)
     tree_remove(harness_top);
 }
 
+int harness_one_in(int usual)
+{
+    const char *fewer = getenv("CRASH_FEWER");
+    if (getenv("CRASH_EVERY"))
+        return 1;
+    return fewer && atoi(fewer) > 0 ? usual * atoi(fewer) : usual;
+}
+
 void harness_forget_states(void)
 {
     for (size_t i = 0; i < STATE_SLOTS; i++)

@@ -57,6 +57,10 @@ void shared_memory_free(void *memory, size_t bytes);
 
 int harness_workers(void); /* how many there are */
 
+/* Of points or states of which usually one in so many is tried: one in how many is tried now.  All of them with
+ * CRASH_EVERY in the environment; with CRASH_FEWER so many times fewer than usual. */
+int harness_one_in(int usual);
+
 /* Call `point` for each number from `first` to `last`, in the workers. */
 typedef void harness_point(struct worker *worker, void *context, int64_t number);
 void harness_try(const char *test, struct tally *tally, int64_t first, int64_t last,

@@ -163,7 +163,7 @@ static void kill_before(struct worker *worker, void *context, int64_t number)
 
 static void try_killed(int which, int stride)
 {
-    struct kills kills = {.scene = scene_get(which), .stride = getenv("CRASH_EVERY") ? 1 : stride};
+    struct kills kills = {.scene = scene_get(which), .stride = harness_one_in(stride)};
     struct tally *tally = shared_memory(sizeof(*tally));
     harness_forget_states();
     harness_try(kills.scene->title, tally, 1, calls_of(&kills) / kills.stride, kill_before, &kills);
@@ -252,7 +252,8 @@ static void stop_recovery(struct worker *worker, const struct run *run, const st
                           const char *where)
 {
     struct world second;
-    if (!harness_is_new(~world_digest(run->world)))
+    uint64_t digest = ~world_digest(run->world);
+    if (digest % (uint64_t)harness_one_in(1) || !harness_is_new(digest))
         return;
     world_name(&second, worker->top, "second");
     tree_copy(run->world->base, second.base);
@@ -291,7 +292,7 @@ static void stop_twice(struct worker *worker, void *context, int64_t number)
 static void try_stopped(int which, harness_point *point, int stride, const char *what)
 {
     struct kills kills = {.scene = scene_get(which)};
-    one_in = getenv("CRASH_EVERY") ? 1 : stride;
+    one_in = harness_one_in(stride);
     struct tally *tally = shared_memory(sizeof(*tally));
     harness_forget_states();
     harness_try(kills.scene->title, tally, 1, harness_workers(), point, &kills);
@@ -302,7 +303,7 @@ static void try_stopped(int which, harness_point *point, int stride, const char 
 /* The harness itself: a scheduler that runs whatever it is given must be caught. */
 static void catch_naive(void)
 {
-    struct kills kills = {.scene = scene_get(SCENE_THREE), .naive = true};
+    struct kills kills = {.scene = scene_get(SCENE_ONE), .naive = true};
     struct tally *tally = shared_memory(sizeof(*tally));
     int64_t calls = calls_of(&kills);
     tally->said = 1000;

@@ -416,7 +416,7 @@ static struct tally *lose_power(int which, enum flaw flaw, unsigned int one_in, 
 {
     struct power power = {.scene = scene_get(which),
                           .flaw = flaw,
-                          .one_in = getenv("CRASH_EVERY") ? 1 : one_in,
+                          .one_in = (unsigned int)harness_one_in((int)one_in),
                           .trace = shared_memory(sizeof(*power.trace))};
     struct tally *tally = shared_memory(sizeof(*tally));
     harness_try(power.scene->title, tally, 1, 1, record, &power);

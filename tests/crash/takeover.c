@@ -355,7 +355,7 @@ static void second_is_killed_third_serves(void)
 static void both_body(struct result *result, void *context)
 {
     const struct way *way = context;
-    int stride = getenv("CRASH_EVERY") ? 1 : BOTH_STRIDE;
+    int stride = harness_one_in(BOTH_STRIDE);
     for (int third = 0; third < 2; third++)
         for (int64_t at = 1 + way->at % stride;; at += stride) {
             begin(way, result);

@@ -2,8 +2,8 @@
  *
  * usage: <target> [--mutate N] [FILE | DIRECTORY ...]
  *
- * Without files, those of tests/fuzz/corpus/<target> are run: each as it is, and N times (100)
- * with a few random changes, which are the same every time.  The report is TAP.  A failure is a
+ * Without files, those of tests/fuzz/corpus/<target> are run: each as it is, and N times (100, or
+ * FUZZ_MUTATIONS of the environment) with a few random changes, which are the same every time.  The report is TAP.  A failure is a
  * crash, a CHECK() that is not true, a leak, anything printed, more than SECONDS or 1 GiB for one
  * input; the input is then kept as <program>.failed, to be run again by naming it.
  *
@@ -305,7 +305,8 @@ static int run(const char *program, const struct files *files, size_t mutations)
 int main(int count, char **arguments)
 {
     struct files files = {0};
-    size_t mutations = MUTATIONS;
+    const char *fewer = getenv("FUZZ_MUTATIONS");
+    size_t mutations = fewer ? strtoul(fewer, NULL, 10) : MUTATIONS;
     int next = 1;
     if (count > 2 && strcmp(arguments[1], "--mutate") == 0) {
         mutations = strtoul(arguments[2], NULL, 10);

@@ -61,9 +61,10 @@ UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/%)
 LONG_TESTS := $(wildcard $(foreach t,local_once watcher_arrivals local_submit structure check libraries \
 	kubernetes_track local_run kubernetes_once local_turns,tests/unit/$(t)_test.c))
 LONG_TESTS := $(LONG_TESTS:tests/unit/%.c=$(BUILD)/tests/%)
-# They start processes all the time, and one with the sanitizers takes up to a tenth of a second to copy: in `check`
-# they run without.
-FORKING_TESTS := $(foreach t,local_turns local_once local_submit check libraries,$(BUILD)/tests/$(t)_test)
+# In `check` these run without the sanitizers: the first start processes all the time, and one with the sanitizers
+# takes up to a tenth of a second to copy; the others compute for long.  `check-long` runs them with.
+PLAIN_TESTS := $(foreach t,local_turns local_once local_submit check libraries slurm_script submit_fates policies fairness \
+	kubernetes_templates structure,$(BUILD)/tests/$(t)_test)
 
 all:
 	+@$(PARALLEL) $(BUILD)/dlspool
@@ -159,18 +160,21 @@ demo:
 check:
 	@tools/setup check
 	+@$(PARALLEL) $(BUILD)/dlspool
-	+@{ $(ASAN_PARALLEL) $(filter %_test,$(ASAN_TESTS)) fuzz-targets && $(PARALLEL) $(BUILD)/tests/crash $(FORKING_TESTS); } >$(BUILD)/compiled 2>&1 & compiling=$$!; \
+	+@{ $(ASAN_PARALLEL) $(filter %_test,$(ASAN_TESTS)) fuzz-targets && $(PARALLEL) $(BUILD)/tests/crash $(PLAIN_TESTS); } >$(BUILD)/compiled 2>&1 & compiling=$$!; \
 	    $(MAKE) --no-print-directory quick-scripts; quick=$$?; \
 	    wait $$compiling || { cat $(BUILD)/compiled; exit 1; }; exit $$quick
-	@$(MAKE) --no-print-directory FIRST=tests/crash/run LAST='$(FORKING_TESTS) $(ASAN_TESTS)' LEFT_OUT='$(QUICK_SCRIPTS)' tap
+	@FUZZ_MUTATIONS=25 $(MAKE) --no-print-directory FIRST=tests/crash/run LAST='$(PLAIN_TESTS) $(ASAN_TESTS)' \
+	    LEFT_OUT='$(QUICK_SCRIPTS) $(LONG_SCRIPTS)' tap
+	@echo 'Left to make check-long: $(notdir $(LONG_SCRIPTS))'
 
-# What `check` leaves out is how often: all crash points, every byte that may be damaged, more cases; unit tests
-# without the sanitizers; and the sanitizers for those that start processes all the time.
+# What `check` leaves out: LONG_SCRIPTS; how often: crash points, bytes that may be damaged, cases; unit tests
+# without the sanitizers; and the sanitizers for PLAIN_TESTS.
 HOURS ?= 1
 check-long:
 	@tools/setup check
 	@tools/setup fuzz
 	@LONGEST=86400 DLSPOOL_CASES=60000 CRASH_EVERY=1 MODEL_MORE=1 STORM=30000 BACKLOG=100000 HISTORY=200000 $(MAKE) --no-print-directory unit asan tap crash
+	@LONGEST=86400 DLSPOOL_EVERY_BYTE=1 $(PROVE) $(BUILD)/tests/local_once_test
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak
@@ -185,6 +189,9 @@ PROVE_ALL := $(PROVE) -j $(TOGETHER)
 QUICK_TESTS = $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
 QUICK_SCRIPTS := $(wildcard $(foreach n,010 020 100 105 110 112 115 120 170 172 210 220 230 300 310 900 910, \
 	tests/t/$(n)-*.t))
+# Before a release only: they take longest, and have found nothing that others did not find since what they are
+# about was built (docs/developer.md).
+LONG_SCRIPTS := $(wildcard $(foreach n,710 810 820,tests/t/$(n)-*.t))
 quick:
 	+@$(PARALLEL) $(BUILD)/dlspool $(QUICK_TESTS)
 	@DLSPOOL=$(abspath $(BUILD))/dlspool $(PROVE_ALL) $(QUICK_SCRIPTS) $(QUICK_TESTS)
@@ -202,7 +209,7 @@ ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=a
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g1 $(ASAN)' HARDEN= \
 	HARDEN_LD= LDFLAGS='$(ASAN)'
 ASAN_PARALLEL = $(ASAN_MAKE) $(JOBS)
-ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(filter-out $(FORKING_TESTS),$(LONG_TESTS) $(FUZZ_TARGETS) \
+ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(filter-out $(PLAIN_TESTS),$(LONG_TESTS) $(FUZZ_TARGETS) \
 	$(filter-out $(LONG_TESTS),$(UNIT_TESTS))))
 asan:
 	+@$(ASAN_MAKE) unit

@@ -21,8 +21,6 @@
  */
 #include "executors/kubernetes/submission.h"
 
-#include <malloc.h>
-
 enum { AT_A_TIME = 128 }; /* jobs whose objects are in memory, some 100 KiB each */
 
 /* ---- the steps ---- */
@@ -134,5 +132,4 @@ void kubernetes_submit(struct executor *executor, struct submission **batch, siz
     }
     for (size_t i = 0; i < count && usable; i += AT_A_TIME)
         submit_some(kubernetes, batch + i, count - i < AT_A_TIME ? count - i : AT_A_TIME);
-    malloc_trim(0); /* malloc() would keep the memory of the manifests */
 }

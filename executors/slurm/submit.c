@@ -14,7 +14,6 @@
  * A job that is at Slurm under its token is accepted, released or not: poll() releases what is not.
  */
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -396,5 +395,4 @@ void slurm_submit(struct executor *executor, struct submission **batch, size_t c
         batch[i]->error = error;
     for (size_t i = 0; i < count && version; i += AT_A_TIME)
         submit_some(slurm, version, batch + i, count - i < AT_A_TIME ? count - i : AT_A_TIME);
-    malloc_trim(0); /* return the memory of the bodies to the system */
 }

@@ -1,9 +1,9 @@
 /* tests/fuzz/runner.c - run a fuzz target over its corpus, as a plain test
  *
- * usage: <target> [--mutate N] [FILE | DIRECTORY ...]
+ * usage: <target> [FILE | DIRECTORY ...]
  *
- * Without files, those of tests/fuzz/corpus/<target> are run: each as it is, and N times (100, or
- * FUZZ_MUTATIONS of the environment) with a few random changes, which are the same every time.  The report is TAP.  A failure is a
+ * Without files, those of tests/fuzz/corpus/<target> are run: each as it is, and 100 times (or FUZZ_MUTATIONS of
+ * the environment) with a few random changes, which are the same every time.  The report is TAP.  A failure is a
  * crash, a CHECK() that is not true, a leak, anything printed, more than SECONDS or 1 GiB for one
  * input; the input is then kept as <program>.failed, to be run again by naming it.
  *
@@ -307,13 +307,8 @@ int main(int count, char **arguments)
     struct files files = {0};
     const char *fewer = getenv("FUZZ_MUTATIONS");
     size_t mutations = fewer ? strtoul(fewer, NULL, 10) : MUTATIONS;
-    int next = 1;
-    if (count > 2 && strcmp(arguments[1], "--mutate") == 0) {
-        mutations = strtoul(arguments[2], NULL, 10);
-        next = 3;
-    }
-    for (; next < count; next++)
-        add_path(&files, arguments[next]);
+    for (int i = 1; i < count; i++)
+        add_path(&files, arguments[i]);
     if (files.count == 0) {
         struct buffer path = {0};
         const char *slash = strrchr(arguments[0], '/');

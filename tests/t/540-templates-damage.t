@@ -28,10 +28,10 @@ said() {
     local lines most
     ok "$2: the reason is logged" wait_for 10 sh -c "tail -n +$at '$log' | grep -Eq '$1'"
     lines=$(tail -n +$at "$log" | grep -E 'warning.*(templates|commit)' |
-        sed 's/.*dlspool\[\([a-z]*\)\].*/\1/' | sort | uniq -c | sort -rn)
+        sed -E 's/.*dlspool(\[([a-z]*)\])?: warning.*/process \2/' | sort | uniq -c | sort -rn)
     set -- "$2" $lines
     most=$((3 * ((SECONDS - began) / 60 + 1)))
-    is "$(($2 <= most))" 1 "$1: and not again and again ($2 times by $3)"
+    is "$(($2 <= most))" 1 "$1: and not again and again ($2 times by ${4:-the supervisor})"
 }
 
 start_daemon

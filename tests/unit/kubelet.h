@@ -78,10 +78,10 @@ static inline struct value *kubelet_words(struct arena *arena, const struct valu
     return result;
 }
 
-/* Run the line that starts a task, with `env -0` for its program, and programs of the directory
- * `finder` (a getent) before others; its environment. */
+/* Run the line that starts a task, behind the functions `before` it (a getent), with `env -0` for its
+ * program; its environment. */
 static inline struct value *kubelet_started(struct arena *arena, const struct value *container,
-                                            const struct value *env, const char *finder)
+                                            const struct value *env, const char *before)
 {
     enum { MOST_VARIABLES = 4096 };
     struct value *command = kubelet_words(arena, container, "command", env);
@@ -94,10 +94,10 @@ static inline struct value *kubelet_started(struct arena *arena, const struct va
     assert_int_equal(command->list.count, 4);
     for (; count < command->list.count; count++)
         arguments[count] = command->list.items[count]->string.data;
+    arguments[2] = arena_printf(arena, "%s\n%s", before, arguments[2]).data;
     arguments[count++] = "env";
     arguments[count] = "-0";
-    variables[used++] =
-        memory_copy_string(arena_printf(arena, "PATH=%s:/usr/bin:/bin", finder).data);
+    variables[used++] = memory_copy_string("PATH=/usr/bin:/bin");
     /* There are no volumes here, so what is started is not looked for. */
     for (size_t i = 0; i < env->object.count && used < MOST_VARIABLES - 1; i++)
         if (!text_is(env->object.members[i].key, "DLSPOOL_ENTRY"))
@@ -141,10 +141,10 @@ static inline struct value *kubelet_started(struct arena *arena, const struct va
 
 /* What the program of task `index` sees. */
 static inline struct value *kubelet_seen(struct arena *arena, const struct value *container,
-                                         int index, const char *finder)
+                                         int index, const char *before)
 {
     struct value *env = kubelet_environment(arena, container, index);
-    return value_get(container, "args") ? kubelet_started(arena, container, env, finder) : env;
+    return value_get(container, "args") ? kubelet_started(arena, container, env, before) : env;
 }
 
 #endif

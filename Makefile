@@ -56,11 +56,9 @@ EMBED_AS  := $(foreach t,$(TEMPLATES),templates.git/$(t:templates/%=%)=$(t)) \
 LIBRARY_OBJECTS := $(filter-out $(BUILD)/commands/main.o,$(OBJECTS))
 UNIT_SOURCES := $(wildcard tests/unit/*_test.c)
 UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/%)
-# These take longest, and are begun first: nothing is waited for in the end.  The first three are given
-# answers in fractions of a second, or only wait, and so have the processors to themselves.
-LONG_TESTS := $(wildcard $(foreach t,local_once watcher_arrivals local_submit structure check libraries \
-	kubernetes_track local_run kubernetes_once local_turns,tests/unit/$(t)_test.c))
-LONG_TESTS := $(LONG_TESTS:tests/unit/%.c=$(BUILD)/tests/%)
+# These take longest, and `quick` leaves them out.
+LONG_TESTS := $(foreach t,local_once watcher_arrivals local_submit structure check libraries slurm_script slurm_failure slurm_executor \
+	slurm_look submit_fates kubernetes_submit kubernetes_track local_run kubernetes_once local_turns,$(BUILD)/tests/$(t)_test)
 # In `check` these run without the sanitizers: the first start processes all the time, and one with the sanitizers
 # takes up to a tenth of a second to copy; the others compute for long.  `check-long` runs them with.
 PLAIN_TESTS := $(foreach t,local_turns local_once local_submit check libraries slurm_script submit_fates policies fairness \
@@ -81,12 +79,17 @@ endif
 $(BUILD)/dlspool: $(OBJECTS)
 	@echo '  LD  $@'; $(CC) -o $@ $(OBJECTS) $(ALL_LIBS)
 
+# One process for a file, as starting one takes a tenth of what compiling takes: no shell, and directories are
+# made before.
 define COMPILE
-	@mkdir -p $(@D)
-	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	@$(info $()  CC  $<)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 endef
 
-$(BUILD)/%.o: %.c VERSION Makefile
+.SECONDEXPANSION:
+$(BUILD)/%/:
+	@mkdir -p $@
+
+$(BUILD)/%.o: %.c VERSION Makefile | $$(@D)/
 	$(COMPILE)
 
 $(BUILD)/embedded.c: $(EMBEDDED) tools/embed Makefile
@@ -125,7 +128,7 @@ unit-tests: $(UNIT_TESTS)
 # One program that drives the stages with a table of system calls of its own.
 CRASH_SOURCES := $(wildcard tests/crash/*.c)
 CRASH_OBJECTS := $(CRASH_SOURCES:tests/crash/%.c=$(BUILD)/tests/crash-objects/%.o)
-$(CRASH_OBJECTS): $(BUILD)/tests/crash-objects/%.o: tests/crash/%.c VERSION Makefile
+$(CRASH_OBJECTS): $(BUILD)/tests/crash-objects/%.o: tests/crash/%.c VERSION Makefile | $$(@D)/
 	$(COMPILE)
 $(BUILD)/tests/crash: $(CRASH_OBJECTS) $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
@@ -160,11 +163,10 @@ demo:
 check:
 	@tools/setup check
 	+@$(PARALLEL) $(BUILD)/dlspool
-	+@{ $(ASAN_PARALLEL) $(filter %_test,$(ASAN_TESTS)) fuzz-targets && $(PARALLEL) $(BUILD)/tests/crash $(PLAIN_TESTS); } >$(BUILD)/compiled 2>&1 & compiling=$$!; \
-	    $(MAKE) --no-print-directory quick-scripts; quick=$$?; \
-	    wait $$compiling || { cat $(BUILD)/compiled; exit 1; }; exit $$quick
-	@FUZZ_MUTATIONS=25 $(MAKE) --no-print-directory FIRST=tests/crash/run LAST='$(PLAIN_TESTS) $(ASAN_TESTS)' \
-	    LEFT_OUT='$(QUICK_SCRIPTS) $(LONG_SCRIPTS)' tap
+	+@$(call BESIDE,$(ASAN_PARALLEL) $(filter %_test,$(ASAN_TESTS)) fuzz-targets && \
+	    $(PARALLEL) $(BUILD)/tests/crash $(PLAIN_TESTS),$(PROVE_ALL) $(EARLY_SCRIPTS))
+	@FUZZ_MUTATIONS=25 $(MAKE) --no-print-directory BESIDES='tests/crash/run $(PLAIN_TESTS) $(ASAN_TESTS)' \
+	    LEFT_OUT='$(EARLY_SCRIPTS) $(LONG_SCRIPTS)' tap
 	@echo 'Left to make check-long: $(notdir $(LONG_SCRIPTS))'
 
 # What `check` leaves out: LONG_SCRIPTS; how often: crash points, bytes that may be damaged, cases; unit tests
@@ -180,28 +182,31 @@ check-long:
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600)) soak
 
 PROVE := tests/prove
-# Tests know nothing of one another, and many of them wait: they run side by side.
+# Tests know nothing of one another, and many of them wait: they run side by side, the longest first.
 TOGETHER := $$(($(PROCESSORS) + 1))
 MANY_MORE := $$(($(PROCESSORS) + 2))
 PROVE_ALL := $(PROVE) -j $(TOGETHER)
 
-# The first three minutes: what needs no container, no cluster and no file server.
+# Three minutes with compiling: what needs no container, no cluster and no file server, and says most of a change.
 QUICK_TESTS = $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
-QUICK_SCRIPTS := $(wildcard $(foreach n,010 020 100 105 110 112 115 120 170 172 210 220 230 300 310 900 910, \
-	tests/t/$(n)-*.t))
+QUICK_SCRIPTS := $(wildcard $(foreach n,010 100 110 120 220 300 310 900,tests/t/$(n)-*.t))
+# What else runs while the unit tests are compiled in `check`.
+EARLY_SCRIPTS := $(QUICK_SCRIPTS) $(wildcard $(foreach n,020 105 112 115 170 172 210 230 910,tests/t/$(n)-*.t))
 # Before a release only: they take longest, and have found nothing that others did not find since what they are
 # about was built (docs/developer.md).
 LONG_SCRIPTS := $(wildcard $(foreach n,710 810 820,tests/t/$(n)-*.t))
-quick:
-	+@$(PARALLEL) $(BUILD)/dlspool $(QUICK_TESTS)
-	@DLSPOOL=$(abspath $(BUILD))/dlspool $(PROVE_ALL) $(QUICK_SCRIPTS) $(QUICK_TESTS)
 
-quick-scripts:
-	@DLSPOOL=$(abspath $(BUILD))/dlspool $(PROVE_ALL) $(QUICK_SCRIPTS)
+# BESIDE(COMPILE,RUN): scripts wait more than they compute, so they run while others are compiled.
+BESIDE = { $(1); } >$(BUILD)/compiled 2>&1 & compiling=$$!; export DLSPOOL=$(abspath $(BUILD))/dlspool; \
+    $(2); ran=$$?; wait $$compiling || { cat $(BUILD)/compiled; exit 1; }; [ $$ran = 0 ]
+quick:
+	+@$(PARALLEL) $(BUILD)/dlspool
+	+@$(call BESIDE,$(PARALLEL) $(QUICK_TESTS),$(PROVE_ALL) $(QUICK_SCRIPTS))
+	@$(PROVE) -j $(MANY_MORE) $(QUICK_TESTS)
 
 unit:
 	+@$(PARALLEL) unit-tests
-	@$(PROVE_ALL) $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(UNIT_TESTS))
+	@$(PROVE_ALL) $(UNIT_TESTS)
 
 # The unit tests once more, and the fuzz targets' corpora, with the sanitizers watching.
 ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -209,8 +214,7 @@ ASAN := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=a
 ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g1 $(ASAN)' HARDEN= \
 	HARDEN_LD= LDFLAGS='$(ASAN)'
 ASAN_PARALLEL = $(ASAN_MAKE) $(JOBS)
-ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(filter-out $(PLAIN_TESTS),$(LONG_TESTS) $(FUZZ_TARGETS) \
-	$(filter-out $(LONG_TESTS),$(UNIT_TESTS))))
+ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(filter-out $(PLAIN_TESTS),$(UNIT_TESTS) $(FUZZ_TARGETS)))
 asan:
 	+@$(ASAN_MAKE) unit
 	+@$(ASAN_MAKE) fuzz-runs
@@ -235,19 +239,17 @@ crash:
 	+@$(PARALLEL) $(BUILD)/tests/crash
 	@LONGEST=86400 $(PROVE) -v $(BUILD)/tests/crash :: $(CRASH)
 
-# Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are processors,
-# the long ones first.  FIRST and LAST are other tests that run with them, so that no processor waits while a
-# few long ones come to their end.  Scripts that say `# Runs alone:` in their head count on having the
-# processors, and come after.
-SCRIPTS := $(shell ls tests/t/*.t | awk 'NR == FNR { took["tests/t/" $$3] = $$1; next } \
-	{ print ($$0 in took ? took[$$0] : 1000), $$0 }' tests/times - | sort -rn | cut -d' ' -f2)
+# Scripts have files, ports and schedulers of their own, and mostly wait: more run than there are processors.
+# BESIDES are other tests that run with them, so that no processor waits while a few long ones come to their end.
+# Scripts that say `# Runs alone:` in their head count on having the processors, and come after.
+SCRIPTS := $(wildcard tests/t/*.t)
 TAKEN = $(filter-out $(LEFT_OUT),$(SCRIPTS))
 ALONE = $(shell grep -l '^. Runs alone:' $(TAKEN))
 tap:
 	+@$(PARALLEL) $(BUILD)/dlspool
 	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
 	    export FAILURES=$(BUILD)/failures; rm -f $$FAILURES; \
-	    $(PROVE) -f -j $(if $(FIRST),$(MANY_MORE),$(TOGETHER)) $(FIRST) $(filter-out $(ALONE),$(TAKEN)) $(LAST); together=$$?; \
+	    $(PROVE) -f -j $(if $(BESIDES),$(MANY_MORE),$(TOGETHER)) $(BESIDES) $(filter-out $(ALONE),$(TAKEN)); together=$$?; \
 	    $(PROVE) -f $(ALONE) && [ $$together = 0 ] || { echo 'Failed in all:'; cat $$FAILURES; exit 1; }
 
 # Tests are tested: the code is broken in a copy, build/mutants/tree.
@@ -311,5 +313,5 @@ help:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo quick quick-scripts check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz mutants bench soak tables install \
+.PHONY: all unit-tests demo quick check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz mutants bench soak tables install \
 	uninstall format dist tags help clean FORCE

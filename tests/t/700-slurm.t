@@ -33,8 +33,10 @@ job hostile 'printf "<%s>\n" "$@"; env | grep ^ODD' 'args: ["$(touch /tmp/dlspoo
 mkdir "$scratch/code" && echo 'print("trained")' >"$scratch/code/train.py"
 job trained '' "program: $scratch/code" 'entry: train.py'
 type=distributed job misnamed '' "program: $scratch/code" 'entry: trian.py' 'retries: 2' 'tasks: {main: {count: 2, gpus: 1}}'
-type=distributed job servers '' 'tasks:' '  ps: {count: 1, command: [sh, -c, "echo ps; sleep 100"]}' \
-    '  worker: {count: 2, command: [sh, -c, "echo worker"]}' 'complete: {worker: {succeeded: 2}}'
+mkdir -m 777 "$scratch/begun"
+type=distributed job servers '' 'tasks:' "  ps: {count: 1, command: [sh, -c, 'echo ps; : >$scratch/begun/ps; sleep 100']}" \
+    "  worker: {count: 2, command: [sh, -c, 'until [ -e $scratch/begun/ps ]; do sleep 0.1; done; echo worker']}" \
+    'complete: {worker: {succeeded: 2}}'
 for name in three shot greedy untyped lost long slow misnamed; do
     ok "$name fails" wait_for 40 has_ended $name
 done

@@ -1,4 +1,4 @@
-/* stages/track/lost.c - a job that the executor has, and whose directory somebody has removed */
+/* stages/track/lost.c - a job that the executor has, and that has ended or whose directory somebody has removed */
 #include "stages/track/lost.h"
 
 #include <errno.h>
@@ -25,9 +25,9 @@ struct lost_job {
     int64_t force_time; /* of clock_elapsed: when the grace is over */
 };
 
-enum sight { SIGHT_NONE, SIGHT_SEEN, SIGHT_UNKNOWN };
+enum sight { SIGHT_NONE, SIGHT_SEEN, SIGHT_ENDED, SIGHT_UNKNOWN };
 
-/* Is the job anywhere in the spool?  Asks the file server, and believes nothing that was cached. */
+/* Is the job anywhere in the spool, or in failed/ or done/, and so has ended?  Asks the file server, and believes nothing that was cached. */
 static enum sight look_everywhere(const struct spool *spool, const char *id)
 {
     struct job_place place = {.state = STATE_SUBMITTED};
@@ -41,10 +41,10 @@ static enum sight look_everywhere(const struct spool *spool, const char *id)
         if (job >= 0)
             sys.close(job);
         if (job >= 0 || errno != ENOENT)
-            return job >= 0 ? SIGHT_SEEN : SIGHT_UNKNOWN;
+            return job < 0 ? SIGHT_UNKNOWN : i == STATE_FAILED ? SIGHT_ENDED : SIGHT_SEEN;
     }
     int done = jobs_find_done(spool, text_of(id), &place);
-    return done < 0 ? SIGHT_UNKNOWN : done ? SIGHT_SEEN : SIGHT_NONE;
+    return done < 0 ? SIGHT_UNKNOWN : done ? SIGHT_ENDED : SIGHT_NONE;
 }
 
 /* Is submitted/ itself what it was?  A spool whose directories were exchanged is not one from which
@@ -58,9 +58,10 @@ static bool is_whole(const struct spool *spool)
            held.st_ino == named.st_ino && held.st_dev == named.st_dev && held.st_nlink > 0;
 }
 
-/* End at the executor what belongs to a job whose directory is gone: by a signal first, by force when the grace
- * is over. */
-static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const char *id)
+/* End at the executor what belongs to a job that has ended, or whose directory is gone: by a signal first, by
+ * force when the grace is over. */
+static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const char *id,
+                        enum sight sight)
 {
     struct lost_job *lost = tracked->lost;
     int attempt = tracked->attempt;
@@ -69,7 +70,11 @@ static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const 
     bool force = lost->told;
     if (lost->forced || (lost->told && clock_elapsed() < lost->force_time))
         return;
-    if (!lost->told && orphan)
+    if (!lost->told && sight == SIGHT_ENDED)
+        log_warn(
+            "%s: it has ended, and the executor still has tasks of attempt %d, which are ended", id,
+            attempt);
+    else if (!lost->told && orphan)
         log_warn(
             "%s: the executor has tasks of it, and its directory is nowhere in the spool, so they are "
             "ended; the way to end a job is: dlspool kill %s",
@@ -89,8 +94,19 @@ static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const 
         lost->force_time = clock_elapsed() + tracker->stage.settings.kill_grace;
 }
 
+/* Does the executor have tasks that run, or are going to?  What it keeps of those that have ended is no
+ * matter of ours. */
+static bool is_under_way(struct tracker *tracker, const char *id, int attempt)
+{
+    struct error error;
+    struct job_poll poll = {.id = id, .attempt = attempt, .ending = true}, *asked[] = {&poll};
+    return !tracker->executor->operations->poll(tracker->executor, tracker->arena, asked, 1,
+                                                &error) &&
+           (poll.phase == PHASE_RUNNING || poll.phase == PHASE_WAITING);
+}
+
 /* True when nothing of it is left. */
-static bool clean_up(struct tracker *tracker, const char *id, int attempt)
+static bool clean_up(struct tracker *tracker, const char *id, int attempt, enum sight sight)
 {
     struct error error;
     struct job_poll poll = {.id = id, .attempt = attempt, .ending = true}, *asked[] = {&poll};
@@ -105,6 +121,8 @@ static bool clean_up(struct tracker *tracker, const char *id, int attempt)
         log_warn("%s: the executor could not remove what it has of it: %s", id, error.text);
         return false;
     }
+    if (sight == SIGHT_ENDED)
+        return true;
     log_say("%s: state=removed attempt=%d (its directory was removed; nothing of it is left at the "
             "executor)",
             id, attempt);
@@ -138,7 +156,7 @@ bool lost_handle_job(struct tracker *tracker, struct tracked *tracked)
         return false;
     lost->next = now + (lost->told ? lost->pause : between_looks);
     enum sight sight = look_everywhere(&tracker->stage.spool, id);
-    if (sight == SIGHT_SEEN)
+    if (sight == SIGHT_SEEN || (sight == SIGHT_ENDED && !tracked->orphan))
         return true; /* elsewhere, or here again: then it is learnt again */
     if (sight == SIGHT_UNKNOWN || !is_whole(&tracker->stage.spool) ||
         stage_is_fenced(&tracker->stage)) {
@@ -156,16 +174,20 @@ bool lost_handle_job(struct tracker *tracker, struct tracked *tracked)
                   : lost->pause < longest_pause / 2 ? 2 * lost->pause
                                                     : longest_pause;
     lost->next = now + lost->pause;
-    tell_to_end(tracker, tracked, id);
-    return lost->told && clean_up(tracker, id, tracked->attempt);
+    if (sight == SIGHT_ENDED && !lost->told && !is_under_way(tracker, id, tracked->attempt))
+        return true;
+    tell_to_end(tracker, tracked, id, sight);
+    return lost->told && clean_up(tracker, id, tracked->attempt, sight);
 }
 
 static void take_orphan(void *context, const char *id, int attempt)
 {
     struct tracker *tracker = context;
     struct text name = text_of(id);
-    if (!id_valid(name) || names_find(tracker->jobs, name) ||
-        look_everywhere(&tracker->stage.spool, id) != SIGHT_NONE)
+    if (!id_valid(name) || names_find(tracker->jobs, name))
+        return;
+    enum sight sight = look_everywhere(&tracker->stage.spool, id);
+    if (sight == SIGHT_SEEN || sight == SIGHT_UNKNOWN)
         return;
     struct tracked *tracked = names_add(tracker->jobs, name);
     if (!tracked)

@@ -1,4 +1,4 @@
-/* stages/track/lost.h - a job that the executor has, but whose directory somebody has removed
+/* stages/track/lost.h - a job that the executor has, and that has ended or whose directory somebody has removed
  *
  * Its tasks would go on running at the executor, with no stage following them, and stay there for
  * ever.  So the track stage ends and removes them; but only those of a job that this process has
@@ -8,6 +8,10 @@
  * again in time, nothing is done.
  *
  * Jobs that were ended like this are written down (removed_file.h).
+ *
+ * A job in failed/ or done/ may come back to life at the executor: a slurmctld that was restarted with an older
+ * state has it running again, without a process, until its time limit.  That is ended in the same way, and what
+ * the executor keeps of tasks that have ended is left alone.
  *
  * Weakness: when a directory is removed while no daemon serves the spool, a job stays at the
  * executor if that cannot say for certain that it belongs to this spool (executor.h, list(): an
@@ -20,14 +24,14 @@
 
 enum {
     LOST_PATIENCE = 30000,
-    STRAYS_INTERVAL = 300000, /* milliseconds */
+    STRAYS_INTERVAL = 60000, /* milliseconds */
     LOST_AT_ONCE =
         16 /* jobs about which the executor is asked in one round, so that others are not delayed */
 };
 
 /* Call this at the start of each round.  In the first, and every STRAYS_INTERVAL, it begins to
- * follow the jobs that the executor has and that have no directory, so that lost_handle_job() handles
- * them. */
+ * follow the jobs that the executor has and that have ended or have no directory, so that lost_handle_job()
+ * handles them. */
 void lost_find_orphans(struct tracker *tracker);
 
 /* The directory of a followed job is not in submitted/.  True when the job must be forgotten: it is

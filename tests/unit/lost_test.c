@@ -10,6 +10,7 @@ static const int64_t noon = 1767268801000; /* 2026-01-01 */
 static struct {
     int cancels, forced, removals;
     bool stubborn;    /* a polite signal ends nothing */
+    bool over;        /* whatever it is told, all has ended */
     int orphans;      /* that are listed beside the job; all have ended once they were told to */
     int asked, lists; /* polls of single orphans, and lists */
     bool away;        /* a list fails */
@@ -29,7 +30,7 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
     (void)arena;
     (void)problem;
     fake.asked += (int)count;
-    bool ended = fake.forced || (fake.cancels && !fake.stubborn);
+    bool ended = fake.over || fake.forced || (fake.cancels && !fake.stubborn);
     for (size_t i = 0; i < count; i++)
         jobs[i]->phase = ended ? PHASE_FAILED : PHASE_RUNNING;
     return 0;
@@ -76,8 +77,8 @@ static int fake_list(struct executor *executor, executor_take *take, void *conte
         snprintf(id, sizeof(id), "lost-1m7y5dm1%03d00", i);
         take(context, id, 2);
     }
-    take(context, "lost-1m7y5dm13etbd", 2);
-    take(context, "lost-1m7y5dm13etbd", 2);
+    for (int i = 0; i < 2 && !fake.removals; i++)
+        take(context, "lost-1m7y5dm13etbd", 2);
     take(context, "../etc", 1);
     return 0;
 }
@@ -243,8 +244,8 @@ static void what_the_executor_has_of_other_jobs_is_left_alone(void **state)
     shell("grep -q ' started ' submitted/lost-1m7y5dm13etbd/log");
 }
 
-/* A job that is being handed in is in rendered/ still, and the executor has it already; one that ended is
- * where its end was written down, with what was not removed yet. */
+/* A job that is being handed in is in rendered/ still, and the executor has it already; of one that ended it may
+ * keep what has ended. */
 static void one_that_is_in_any_state_is_no_orphan(void **state)
 {
     static const char *const ways[] = {"submitted rendered", "rendered failed",
@@ -259,11 +260,14 @@ static void one_that_is_in_any_state_is_no_orphan(void **state)
                  ways[i], space + 1);
         shell(command);
         fake.lists = 0;
+        fake.over = i > 0;
         open_stage();
         run_for(60000);
         assert_int_equal(fake.lists, 1);
         assert_int_equal(fake.cancels, 0);
+        assert_int_equal(fake.removals, 0);
     }
+    fake.over = false;
     /* It is handed in between the list and the next look. */
     shell("mv done/2026-01-01/lost-1m7y5dm13etbd .");
     close_stage();
@@ -275,6 +279,30 @@ static void one_that_is_in_any_state_is_no_orphan(void **state)
     run_for(60000);
     assert_int_equal(fake.cancels, 0);
     shell("grep -q ' started ' submitted/lost-1m7y5dm13etbd/log");
+}
+
+/* Slurm's controller, restarted with an older state, has it run again. */
+static void what_ended_and_runs_again_is_ended(void **state)
+{
+    static const char *const places[] = {"failed", "done/2026-01-01"};
+    (void)state;
+    shell("mkdir done/2026-01-01");
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
+        char command[256];
+        close_stage();
+        snprintf(command, sizeof(command), "mv %s/lost-1m7y5dm13etbd %s/",
+                 i ? "failed" : "submitted", places[i]);
+        shell(command);
+        fake.cancels = fake.removals = 0;
+        open_stage();
+        run_for(25000);
+        assert_int_equal(fake.cancels, 0);
+        run_for(15000);
+        assert_int_equal(fake.cancels, 1);
+        assert_int_equal(fake.removals, 1);
+        /* Nobody has removed it. */
+        shell("[ ! -s removed ]");
+    }
 }
 
 /* However many they are, and all are ended in the end. */
@@ -349,6 +377,7 @@ int main(void)
         TEST(nothing_is_ended_when_the_spool_is_not_whole),
         TEST(one_that_was_removed_meanwhile_is_ended_too),
         TEST(one_that_is_in_any_state_is_no_orphan),
+        TEST(what_ended_and_runs_again_is_ended),
         TEST(only_some_are_asked_about_in_a_round),
         TEST(a_list_that_failed_is_asked_for_again_soon),
         TEST(what_was_ended_is_written_down),

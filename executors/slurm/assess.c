@@ -20,8 +20,9 @@
 #include "executors/slurm/reason.h"
 
 enum {
-    LOOK_INTERVAL = 1000, /* milliseconds between two looks at files while tasks run */
-    LAUNCHES_MOST = 3     /* launches that may fail before the job has */
+    LOOK_INTERVAL = 1000,       /* milliseconds between two looks at files while tasks run */
+    IDLE_LOOK_INTERVAL = 60000, /* ... where Slurm alone says how the job ends */
+    LAUNCHES_MOST = 3           /* launches that may fail before the job has */
 };
 
 static const int64_t silence_patience = 15000; /* milliseconds */
@@ -35,6 +36,7 @@ struct assessment {
     struct job_poll *poll;
     struct slurm_need *need;
     const struct slurm_record *leader; /* not of an array */
+    size_t end_capacity;               /* of need->end */
     bool over;                         /* nothing of it is left at Slurm */
 };
 
@@ -74,13 +76,21 @@ static const struct slurm_record *choose_record(const struct slurm_job *job,
     return best;
 }
 
+/* Have the record cancelled, `why` it must not run goes on after "which". */
+static void add_surplus(struct assessment *assessment, const struct slurm_record *record,
+                        const char *why)
+{
+    struct slurm_need *need = assessment->need;
+    need->end = arena_grow(assessment->arena, need->end, need->end_count, &assessment->end_capacity,
+                           sizeof(*need->end));
+    need->end[need->end_count++] = (struct slurm_surplus){record, why};
+}
+
 /* Have the waiting duplicates of the chosen job cancelled.  One that was released is cancelled only if
  * the chosen one was released, too; otherwise it may be the one that runs. */
 static void end_others(struct assessment *assessment, const struct slurm_record *chosen)
 {
     const struct slurm_records *records = assessment->records;
-    struct slurm_need *need = assessment->need;
-    need->end = arena_allocate(assessment->arena, (records->count + 1) * sizeof(*need->end));
     for (size_t i = 0; i < records->count; i++) {
         const struct slurm_record *record = &records->items[i];
         if (slurm_record_head(record) == slurm_record_head(chosen) || is_part(record) ||
@@ -89,7 +99,7 @@ static void end_others(struct assessment *assessment, const struct slurm_record 
         if (record->array_number && record->array_index >= 0)
             continue; /* it is cancelled with its array's own record, or runs */
         if (record->state == SLURM_STATE_WAITING && (!record->released || chosen->released))
-            need->end[need->end_count++] = record;
+            add_surplus(assessment, record, "was submitted twice and never released");
     }
 }
 
@@ -305,7 +315,8 @@ static void assess_requeued(struct assessment *assessment, const struct slurm_re
         judge_ended(assessment);
         return;
     }
-    if (!assessment->job->ended && slurm_files_heartbeat(assessment->slurm, assessment->job)) {
+    if (!assessment->job->ended &&
+        slurm_files_heartbeat(assessment->slurm, assessment->job, NULL)) {
         judge_running(assessment);
         if (poll->phase == PHASE_RUNNING)
             snprintf(poll->detail, sizeof(poll->detail),
@@ -357,8 +368,9 @@ static void assess_waiting(struct assessment *assessment, const struct slurm_rec
     }
 }
 
-/* A node that is down, or a process that cannot be killed, can keep a job COMPLETING for hours.  True
- * when that has lasted for completing_patience, while its files say that it has ended. */
+/* A node that is down, or a process that cannot be killed, can keep a job COMPLETING for hours, and a slurmctld
+ * that restarted with an older state has a job RUNNING until its time limit that has no process.  True when that
+ * has lasted for completing_patience, while its files say that it has ended. */
 static bool completes_too_long(struct slurm_job *job, bool completing)
 {
     int64_t now = clock_elapsed();
@@ -381,7 +393,8 @@ static void assess_one(struct assessment *assessment)
 {
     struct job_poll *poll = assessment->poll;
     const struct slurm_record *leader = assessment->leader;
-    bool completing = leader->state == SLURM_STATE_COMPLETING && assessment->job->ended;
+    bool completing = assessment->job->ended && (leader->state == SLURM_STATE_COMPLETING ||
+                                                 leader->state == SLURM_STATE_RUNNING);
     assessment->over = slurm_record_is_over(leader->state);
     take_times(poll, leader, assessment->over);
     if (assessment->job->decided)
@@ -405,7 +418,8 @@ struct elements {
     const struct slurm_record *rest; /* of those that have not begun, or NULL */
     bool rest_is_cut; /* its list is: a client library of Slurm's cuts it at some length */
     bool running, begun;
-    bool freeing; /* what runs has ended by its files, and Slurm frees its nodes */
+    bool
+        freeing; /* what runs has ended by its files, and Slurm frees its nodes, or believes that it runs */
 };
 
 static void find_elements(struct assessment *assessment, struct elements *elements)
@@ -453,6 +467,51 @@ static int note_silent(struct assessment *assessment, struct slurm_task *task,
                                   &error);
 }
 
+/* An element that has a record of its own and waits was put back into Slurm's queue: its node was lost or
+ * could not launch it, or slurmctld restarted with an older state and has it held, as the node runs it already.
+ * As with other jobs (assess_waiting) its files say whether it has ended or still runs, in which case its record
+ * must not run; an element that never began is released again, waits, or fails.  -1 when its end cannot be
+ * written down. */
+static int settle_waiting(struct assessment *assessment, struct elements *elements,
+                          struct slurm_task *task, const struct slurm_record *record)
+{
+    struct job_poll *poll = assessment->poll;
+    struct error error;
+    char words[sizeof(poll->detail)];
+    const char *reason = NULL;
+    bool failed = slurm_reason_is_launch(record);
+    slurm_reason_waiting(record, words, sizeof(words));
+    if (task->ended) {
+        add_surplus(assessment, record, "was put back into Slurm's queue, and has ended already");
+        return 0;
+    }
+    if (task->begun && !may_be_requeued(assessment->job->manifest)) {
+        if (!slurm_files_heartbeat(assessment->slurm, assessment->job, task))
+            reason = "NodeLost";
+        else
+            snprintf(words, sizeof(words),
+                     "Slurm has put job %lld (element %d) back into its queue, and it still runs",
+                     (long long)record->number, record->array_index);
+    } else if (failed ? record->restarts <= LAUNCHES_MOST : record->held && !record->released) {
+        assessment->need->release = record;
+    } else if (failed) {
+        reason = "LaunchFailed";
+    } else if (slurm_reason_waits_for_ever(record)) {
+        reason = "NeverFits";
+    }
+    if (!poll->detail[0] && !reason)
+        memcpy(poll->detail, words, sizeof(words));
+    if (!reason) {
+        elements->running = true;
+        elements->freeing = false;
+        return 0;
+    }
+    if (slurm_job_note_element(assessment->slurm, assessment->job, task, 255, reason, &error))
+        return -1;
+    add_surplus(assessment, record, "has failed, and waits in Slurm's queue");
+    return 0;
+}
+
 static int settle_elements(struct assessment *assessment, struct elements *elements)
 {
     struct slurm_job *job = assessment->job;
@@ -466,9 +525,14 @@ static int settle_elements(struct assessment *assessment, struct elements *eleme
             (elements->rest_is_cut || slurm_record_array_has(elements->rest->array_rest, (int)i));
         elements->begun |=
             task->ended || task->begun || (record && record->state != SLURM_STATE_WAITING);
+        if (record && record->state == SLURM_STATE_WAITING) {
+            if (settle_waiting(assessment, elements, task, record))
+                return -1;
+            continue;
+        }
         if (record && !over) {
             elements->running = true;
-            elements->freeing &= record->state == SLURM_STATE_COMPLETING && task->ended;
+            elements->freeing &= task->ended;
             continue;
         }
         if (task->ended || rests)
@@ -545,10 +609,15 @@ bool slurm_assess_needs_files(const struct slurm_job *job, const struct slurm_re
         return true;
     /* A waiting job may have begun before, and been requeued. */
     if (waiting)
-        return !job->looked || job->ran || job->begun || records->items[0].restarts;
-    return (job->task_count > 1 || job->manifest->array_count || completing ||
-            (job->manifest->listens && !has_all_addresses(job))) &&
-           (!job->looked || clock_elapsed() - job->looked >= LOOK_INTERVAL);
+        return !job->looked || job->running || job->begun || records->items[0].restarts;
+    /* What runs may be a record that came back to life (completes_too_long). */
+    int64_t interval = job->task_count > 1 || job->manifest->array_count || completing ||
+                               (job->manifest->listens && !has_all_addresses(job))
+                           ? LOOK_INTERVAL
+                           : IDLE_LOOK_INTERVAL;
+    if (interval == IDLE_LOOK_INTERVAL && !job->looked)
+        return job->running && clock_elapsed() - job->running >= interval;
+    return !job->looked || clock_elapsed() - job->looked >= interval;
 }
 
 /* Report what Slurm says of a job whose directory was lost, so that its tasks are not known. */
@@ -577,8 +646,8 @@ void slurm_assess(struct slurm *slurm, struct arena *arena, struct slurm_job *jo
         .slurm = slurm, .arena = arena, .job = job, .records = records, .poll = poll, .need = need};
     *need = (struct slurm_need){0};
     assessment.leader = choose_record(job, records);
-    if (assessment.leader && assessment.leader->state == SLURM_STATE_RUNNING)
-        job->ran = true;
+    if (assessment.leader && assessment.leader->state == SLURM_STATE_RUNNING && !job->running)
+        job->running = clock_elapsed() ? clock_elapsed() : 1;
     if (!job->known) {
         if (assessment.leader)
             assess_unknown(&assessment);

@@ -8,11 +8,17 @@
 
 #include "executors/slurm/jobs.h"
 
+/* A record to be cancelled, and why: goes on after "which". */
+struct slurm_surplus {
+    const struct slurm_record *record;
+    const char *why;
+};
+
 /* What must be done about a job at Slurm, besides reporting its state. */
 struct slurm_need {
-    /* the record to release, since it is held and was not released; or NULL */
+    /* the record to release, since it is held and was not released, or could not be launched; or NULL */
     const struct slurm_record *release;
-    const struct slurm_record **end; /* duplicates of the job: cancel these */
+    struct slurm_surplus *end; /* what of the job must not run */
     size_t end_count;
     bool decide; /* `poll` is final: write it down */
 };

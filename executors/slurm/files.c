@@ -199,7 +199,8 @@ static int64_t time_modified(const struct stat *status)
 }
 
 /* The start counts as the first heartbeat, until `alive` is there. */
-static void take_heartbeat(struct slurm_job *job, int directory, const char *name, bool started)
+static void take_heartbeat(struct slurm_job *job, struct slurm_task *element, int directory,
+                           const char *name, bool started)
 {
     struct stat status;
     int file = open_regular(directory, name, &status);
@@ -208,8 +209,9 @@ static void take_heartbeat(struct slurm_job *job, int directory, const char *nam
     sys.close(file);
     if (!started)
         job->alive += time_modified(&status) + status.st_size;
-    if (time_modified(&status) > job->last_heartbeat)
-        job->last_heartbeat = time_modified(&status);
+    int64_t *last = element ? &element->last_heartbeat : &job->last_heartbeat;
+    if (time_modified(&status) > *last)
+        *last = time_modified(&status);
 }
 
 /* Take up what a file in the job's directory says.  Other names are ignored; more than
@@ -237,8 +239,8 @@ static int note_file(void *context, const char *name, unsigned char type)
     case SLURM_FILE_STARTED:
         if (element)
             element->begun = true;
-        else
-            take_heartbeat(job, look->directory, name, true);
+        if (!element || !element->ended)
+            take_heartbeat(job, element, look->directory, name, true);
         if (!job->begun) {
             read_start(look->directory, name, buffer);
             buffer[strcspn(buffer, " \n")] = '\0';
@@ -255,7 +257,7 @@ static int note_file(void *context, const char *name, unsigned char type)
         }
         break;
     case SLURM_FILE_ALIVE:
-        take_heartbeat(job, look->directory, name, false);
+        take_heartbeat(job, element, look->directory, name, false);
         break;
     case SLURM_FILE_TIMED_OUT:
         if (element)
@@ -278,6 +280,8 @@ int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *e
         return -1;
     job->alive = job->last_heartbeat = 0;
     job->begun = job->ended = false;
+    for (size_t i = 0; i < job->task_count; i++)
+        job->tasks[i].last_heartbeat = 0;
     int result = directory_walk(look.directory, note_file, &look);
     sys.close(look.directory);
     if (result < 0)
@@ -289,14 +293,15 @@ int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *e
     return 0;
 }
 
-bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job)
+bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job,
+                           const struct slurm_task *element)
 {
     struct stat status;
-    if (!job->last_heartbeat ||
-        sys.utimensat(slurm->directory, job->name, NULL, AT_SYMLINK_NOFOLLOW) ||
+    int64_t last = element ? element->last_heartbeat : job->last_heartbeat;
+    if (!last || sys.utimensat(slurm->directory, job->name, NULL, AT_SYMLINK_NOFOLLOW) ||
         sys.fstatat(slurm->directory, job->name, &status, AT_SYMLINK_NOFOLLOW))
         return false;
-    int64_t silence = time_modified(&status) - job->last_heartbeat;
+    int64_t silence = time_modified(&status) - last;
     /* The script does not write times of the future. */
     return silence < heartbeat_age_most && silence > -heartbeat_age_most;
 }

@@ -37,8 +37,10 @@ struct slurm_task *slurm_file_task(struct slurm_job *job, struct text role, int 
 /* Read the files of a job.  -1 and a sentence when that is not possible now. */
 int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *error);
 
-/* Did the script show a heartbeat recently, as of the last look?  This uses the file server's
- * clock, which also timestamped the heartbeat; touching the job's directory gives its present time. */
-bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job);
+/* Did the script show a heartbeat recently, as of the last look?  Of an array that of the element, which has
+ * not ended; NULL: of any other job.  This uses the file server's clock, which also timestamped the heartbeat;
+ * touching the job's directory gives its present time. */
+bool slurm_files_heartbeat(struct slurm *slurm, const struct slurm_job *job,
+                           const struct slurm_task *element);
 
 #endif

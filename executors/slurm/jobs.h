@@ -14,8 +14,9 @@ struct slurm_task {
     struct text role;
     int index; /* of the task in its role; of an array the element's */
     bool ended;
-    bool begun;     /* of an element: its marker is there */
-    bool timed_out; /* of an element */
+    bool begun;             /* of an element: its marker is there */
+    bool timed_out;         /* of an element */
+    int64_t last_heartbeat; /* of an element: as the job's */
     int exit_code;
     char *image; /* of its role, IMAGE_RAN_SIZE bytes: the image that it runs in; "": unknown */
     const char *address; /* where it listens for others; NULL: unknown, or it does not listen */
@@ -39,7 +40,8 @@ struct slurm_job {
     int64_t alive_since;          /* of clock_elapsed(): when it was seen to change last */
     int64_t last_heartbeat;       /* of the file server's clock: the last heartbeat; 0: none */
     int64_t looked;               /* of clock_elapsed(); 0: never */
-    bool ran;                     /* Slurm reported it as running, when last asked */
+    int64_t
+        running; /* of clock_elapsed(): when Slurm first reported it as running; 0: it has not */
     /* of clock_elapsed(): since when its files say that it has ended while Slurm frees its
      * nodes; 0: not so */
     int64_t completing;

@@ -126,8 +126,9 @@ static void add_release(struct polling *polling, const struct slurm_version *ver
     slurm_record_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
                        polling->slurm->executor.identity);
     slurm_request_release(&body, version, token, asked->job->name);
-    call->path =
-        slurm_path(polling->scratch, version, "job/%lld", (long long)slurm_record_head(record));
+    call->path = slurm_path(
+        polling->scratch, version, "job/%lld",
+        (long long)(record->array_index < 0 ? slurm_record_head(record) : record->number));
     call->body = arena_take(polling->scratch, &body);
 }
 
@@ -138,9 +139,10 @@ static void add_ends(struct polling *polling, const struct slurm_version *versio
         struct slurm_call *call = add_call(polling, asked);
         if (!call)
             return;
-        log_say("%s is at Slurm twice: cancelling job %lld, which was never released",
-                asked->poll->id, (long long)asked->need.end[i]->number);
-        slurm_call_cancel(call, polling->scratch, version, asked->need.end[i]);
+        const struct slurm_surplus *surplus = &asked->need.end[i];
+        log_say("%s: cancelling Slurm's job %lld, which %s", asked->poll->id,
+                (long long)surplus->record->number, surplus->why);
+        slurm_call_cancel(call, polling->scratch, version, surplus->record);
     }
 }
 

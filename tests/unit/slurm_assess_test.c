@@ -190,6 +190,119 @@ static void nor_is_an_array(void **state)
     assert_int_equal(fake_poll("j-1").phase, PHASE_SUCCEEDED);
 }
 
+/* An array of two whose element 0 has ended well and whose element 1, Slurm's job 2, is back in Slurm's queue after
+ * so many launches, held because the node would not launch it. */
+static void put_element_back(int restarts)
+{
+    fake_submit("j-1", array);
+    fake_write("j-1", "started-0", "1 n1\n");
+    fake_write("j-1", "ended-0", "0");
+    fake_order("{\"set\": {\"job_id\": 1, \"array_job_id\": 1, \"array_task_id\": 0, "
+               "\"array_task_string\": \"\", \"job_state\": \"COMPLETED\"}}");
+    fake_order("{\"add\": {\"name\": \"j-1-a1\", \"comment\": \"dlspool:test:j-1:1:released\", "
+               "\"user_name\": \"%s\", \"array_job_id\": 1, \"array_task_id\": 1, "
+               "\"priority\": 0, \"restart_cnt\": %d, \"state_reason\": \"JobHeldUser\", "
+               "\"state_description\": \"launch failed requeued held\"}}",
+               fake_self(), restarts);
+    fake_ahead += 2000;
+}
+
+static const char *state_of_element(void)
+{
+    return value_get_text(fake_job(1), "job_state").data;
+}
+
+/* slurmctld was restarted with an older state, and started an element again that had ended by then. */
+static void an_element_that_was_put_back_and_has_ended_is_over(void **state)
+{
+    (void)state;
+    put_element_back(1);
+    fake_write("j-1", "started-1", "2 n2\n");
+    fake_write("j-1", "ended-1", "0");
+    assert_int_equal(fake_poll("j-1").phase, PHASE_SUCCEEDED);
+    assert_string_equal(state_of_element(), "CANCELLED");
+}
+
+static void an_element_that_was_put_back_runs_while_its_heart_beats(void **state)
+{
+    (void)state;
+    put_element_back(1);
+    fake_write("j-1", "started-1", "2 n2\n");
+    age("j-1", "started-1", 3600);
+    fake_write("j-1", "alive-1", "2.7\n");
+    /* That of another element says nothing of this one. */
+    fake_write("j-1", "alive-0", "1.7\n");
+    struct job_poll poll = fake_poll("j-1");
+    assert_int_equal(poll.phase, PHASE_RUNNING);
+    assert_says(poll.detail, "put job 2 (element 1) back into its queue, and it still runs");
+    assert_string_equal(state_of_element(), "PENDING");
+    age("j-1", "alive-1", 50);
+    fake_ahead += 2000;
+    poll = fake_poll("j-1");
+    assert_int_equal(poll.phase, PHASE_FAILED);
+    assert_string_equal(poll.reason, "NodeLost");
+    assert_true(poll.tasks[1].ended && poll.tasks[0].exit_code == 0);
+    assert_string_equal(state_of_element(), "CANCELLED");
+}
+
+static void an_element_that_could_not_be_launched_is_let_go_again(void **state)
+{
+    (void)state;
+    put_element_back(1);
+    struct job_poll poll = fake_poll("j-1");
+    assert_int_equal(poll.phase, PHASE_RUNNING);
+    assert_says(poll.detail, "launch failed requeued held");
+    assert_int_equal(value_get_number(fake_job(1), "releases", 0), 1);
+    fake_order("{\"set\": {\"job_id\": 2, \"priority\": 0, \"restart_cnt\": 4, \"state_reason\": "
+               "\"JobHeldUser\"}}");
+    fake_ahead += 2000;
+    poll = fake_poll("j-1");
+    assert_int_equal(poll.phase, PHASE_FAILED);
+    assert_string_equal(poll.reason, "LaunchFailed");
+    assert_int_equal(value_get_number(fake_job(1), "releases", 0), 1);
+    assert_string_equal(state_of_element(), "CANCELLED");
+}
+
+static void an_element_that_can_never_run_fails(void **state)
+{
+    (void)state;
+    put_element_back(0);
+    fake_order("{\"set\": {\"job_id\": 2, \"priority\": 100, \"state_reason\": \"BadConstraints\", "
+               "\"state_description\": \"\"}}");
+    struct job_poll poll = fake_poll("j-1");
+    assert_int_equal(poll.phase, PHASE_FAILED);
+    assert_string_equal(poll.reason, "NeverFits");
+    assert_string_equal(state_of_element(), "CANCELLED");
+}
+
+/* It was being stopped when it was put back: it is not started again for that. */
+static void an_element_that_is_being_stopped_is_not_let_go(void **state)
+{
+    struct error error;
+    (void)state;
+    put_element_back(1);
+    assert_int_equal(executor_cancel(fake.executor, "j-1", 1, false, &error), 0);
+    assert_string_equal(state_of_element(), "CANCELLED");
+    assert_int_equal(fake_poll_ending("j-1", true).phase, PHASE_FAILED);
+    assert_int_equal(value_get_number(fake_job(1), "releases", 0), 0);
+}
+
+/* Slurm believes until the time limit that it runs; its files know better. */
+static void what_has_ended_and_runs_for_slurm_is_over(void **state)
+{
+    (void)state;
+    fake_submit("j-1", one_task);
+    set_state("RUNNING");
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+    fake_write("j-1", "started", "1 n1\n");
+    fake_write("j-1", "main-0.ended", "0");
+    fake_write("j-1", "ended", "0");
+    fake_ahead += 62000; /* from the start: its files are looked at */
+    assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+    fake_ahead += 62000;
+    assert_int_equal(fake_poll("j-1").phase, PHASE_SUCCEEDED);
+}
+
 static void what_was_put_aside_is_removed_later(void **state)
 {
     struct error error;
@@ -277,6 +390,18 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(nor_is_an_array, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(an_element_that_was_put_back_and_has_ended_is_over,
+                                        fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(an_element_that_was_put_back_runs_while_its_heart_beats,
+                                        fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(an_element_that_could_not_be_launched_is_let_go_again,
+                                        fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(an_element_that_can_never_run_fails, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(an_element_that_is_being_stopped_is_not_let_go, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_has_ended_and_runs_for_slurm_is_over, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(what_a_task_runs_in_is_what_its_script_says, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(what_was_put_aside_is_removed_later, fake_set_up,

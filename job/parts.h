@@ -29,7 +29,8 @@ struct array {
     /* the number requested; `count` is less when only some of them run again; 0: the same as
      * `count` */
     size_t total;
-    int at_once; /* tasks that may run at once; 0: all */
+    int least, greatest; /* index of the whole array */
+    int at_once;         /* tasks that may run at once; 0: all */
     const struct array_choice *choices;
     size_t choices_count; /* 0: there is only the index */
 };

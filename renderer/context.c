@@ -159,6 +159,11 @@ static struct value *array_object(struct arena *arena, const struct array *array
     value_put(arena, object, "count", value_number(arena, (double)array->count));
     value_put(arena, object, "total",
               value_number(arena, (double)(array->total ? array->total : array->count)));
+    value_put(arena, object, "least",
+              value_number(arena, array->total ? array->least : array->indexes[0]));
+    value_put(
+        arena, object, "greatest",
+        value_number(arena, array->total ? array->greatest : array->indexes[array->count - 1]));
     value_put(arena, object, "at_once",
               value_number(arena, (double)(at_once < array->count ? at_once : array->count)));
     value_put(arena, object, "indexes", indexes);

@@ -32,6 +32,7 @@
  *   array         object or null    of a job of the type array, whose tasks this attempt runs:
  *     count       number   tasks
  *     total       number   tasks of the whole array; a later attempt runs only those that failed
+ *     least, greatest  numbers  of the whole array's indexes
  *     at_once     number   of them at most, as many may run at once; at most count
  *     indexes     list of numbers     by rank, ascending
  *     contiguous  boolean  indexes are 0, 1, ... count - 1

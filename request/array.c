@@ -222,6 +222,8 @@ static void check_count(struct reading *reading, const struct value *root, struc
                      job->tasks[0].count, job->array.count);
     job->tasks[0].count = (int)job->array.count;
     job->array.total = job->array.count;
+    job->array.least = job->array.count ? job->array.indexes[0] : 0;
+    job->array.greatest = job->array.count ? job->array.indexes[job->array.count - 1] : 0;
 }
 
 void array_check(struct reading *reading, const struct value *root, struct description *job)

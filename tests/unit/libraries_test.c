@@ -432,6 +432,10 @@ static void add_word(struct buffer *out, const struct facts *facts, struct text 
         buffer_printf(out, "%d", facts->index);
     } else if (text_is(word, "tasks")) {
         buffer_printf(out, "%d", facts->tasks);
+    } else if (text_is(word, "least index")) {
+        buffer_add_string(out, "0");
+    } else if (text_is(word, "greatest index")) {
+        buffer_printf(out, "%d", facts->tasks - 1);
     } else if (text_is(word, "port")) {
         buffer_printf(out, "%d", facts->port);
     } else if (text_is(word, "port after the last")) {
@@ -806,8 +810,13 @@ static void an_array_gives_each_task_its_own(void **state)
     const struct array_choice choices[] = {{TEXT("RATE"), rates, 3, 4},
                                            {TEXT("SIZE"), sizes, 4, 1}};
     static const struct shape shape = {"array", {"main"}, {3}};
-    sweep = (struct array){
-        .indexes = indexes, .count = 3, .at_once = 2, .choices = choices, .choices_count = 2};
+    sweep = (struct array){.indexes = indexes,
+                           .count = 3,
+                           .total = 12,
+                           .greatest = 11,
+                           .at_once = 2,
+                           .choices = choices,
+                           .choices_count = 2};
     for (size_t e = 0; e < ARRAY_COUNT(executors); e++) {
         struct rendered rendered;
         assert_true(render(executors[e], "pytorch", &shape, &rendered));
@@ -816,6 +825,10 @@ static void an_array_gives_each_task_its_own(void **state)
             const struct value *env = rendered.tasks[task].env;
             struct text index = arena_printf(arena, "%d", indexes[task]);
             assert_true(text_equal(value_get_text(env, "DLSPOOL_ARRAY_INDEX"), index));
+            assert_true(text_equal(value_get_text(env, "SLURM_ARRAY_TASK_ID"), index));
+            assert_true(text_is(value_get_text(env, "SLURM_ARRAY_TASK_MIN"), "0"));
+            assert_true(text_is(value_get_text(env, "SLURM_ARRAY_TASK_MAX"), "11"));
+            assert_true(text_is(value_get_text(env, "SLURM_ARRAY_TASK_COUNT"), "12"));
             assert_true(text_equal(value_get_text(env, "RATE"), rates[indexes[task] / 4 % 3]));
             assert_true(text_equal(value_get_text(env, "SIZE"), sizes[indexes[task] % 4]));
         }

@@ -149,13 +149,31 @@ static void fail_poll(struct job_poll *poll, int exit_code, const char *reason)
     snprintf(poll->reason, sizeof(poll->reason), "%s", reason);
 }
 
+/* What a reason that is not the program's doing says of a task, or of the job; NULL: the reason's word is all. */
+static const char *words_of_reason(const char *reason)
+{
+    static const struct {
+        const char *reason, *words;
+    } known[] = {
+        {"TimeLimit", "ran for longer than its time limit"},
+        {"OOMKilled", "needed more memory than it had asked for, and was killed"},
+        {"LaunchFailed", "was never started: Slurm did not launch it"},
+        {"NodeRefused", "was not started on the node that it was given to"},
+        {"NodeLost", "had begun, and shows no more signs of life"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++)
+        if (strcmp(reason, known[i].reason) == 0)
+            return known[i].words;
+    return NULL;
+}
+
 static void fail_by_task(struct job_poll *poll, const struct task_state *task)
 {
+    const char *words;
     const char *name = task->exit_code > 128 ? sigabbrev_np(task->exit_code - 128) : NULL;
     fail_poll(poll, task->exit_code, task->reason[0] ? task->reason : "Exited");
-    if (strcmp(poll->reason, "TimeLimit") == 0)
-        snprintf(poll->detail, sizeof(poll->detail), "%s-%d ran for longer than its time limit",
-                 task->role, task->index);
+    if ((words = words_of_reason(poll->reason)) != NULL)
+        snprintf(poll->detail, sizeof(poll->detail), "%s-%d %s", task->role, task->index, words);
     else if (strcmp(poll->reason, "Exited") != 0)
         snprintf(poll->detail, sizeof(poll->detail), "%s-%d ended at Slurm: %s", task->role,
                  task->index, poll->reason);
@@ -263,6 +281,10 @@ static void judge_ended(struct assessment *assessment)
         fail_poll(poll, exit_code, reason);
     } else if (outcome.state == COMPLETION_FAILED && outcome.decider) {
         fail_by_task(poll, outcome.decider);
+    } else if (job->end_reason[0]) {
+        fail_poll(poll, exit_code, job->end_reason);
+        snprintf(poll->detail, sizeof(poll->detail), "the job %s",
+                 words_of_reason(job->end_reason));
     } else if (good && !job->begun && !job->ended) {
         doubt_success(assessment);
         return;

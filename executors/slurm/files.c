@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,13 +114,29 @@ static size_t read_start(int directory, const char *name, char buffer[static MAR
     return length > 0 ? (size_t)length : 0;
 }
 
-/* Read an exit code that the script wrote; -1 when there is none, or only a part of it yet. */
-static int slurm_file_read_code(int directory, const char *name)
+/* Read an exit code that the script wrote, and its reason, if it wrote one behind it: what ended so is not the
+ * program's doing, and its code is not, either.  -1 when there is none, or only a part of it yet. */
+static int read_end(int directory, const char *name, char reason[static SLURM_REASON_SIZE])
 {
+    static const struct {
+        const char *word;
+        int exit_code;
+    } reasons[] = {{"LaunchFailed", 255},
+                   {"NodeRefused", 255},
+                   {"NodeLost", 255},
+                   {"OOMKilled", 128 + SIGKILL}};
     char buffer[MARK_LIMIT];
     size_t length = read_start(directory, name, buffer);
-    struct text text = text_trim((struct text){buffer, length});
-    int code = read_index(text);
+    struct text rest = text_trim((struct text){buffer, length}), digits;
+    if (!text_next(&rest, ' ', &digits))
+        return -1;
+    int code = read_index(digits);
+    for (size_t i = 0; i < ARRAY_COUNT(reasons) && code >= 0; i++) {
+        if (!text_is(rest, reasons[i].word))
+            continue;
+        snprintf(reason, SLURM_REASON_SIZE, "%s", reasons[i].word);
+        code = reasons[i].exit_code;
+    }
     return code > 255 ? 255 : code;
 }
 
@@ -152,7 +169,7 @@ static void take_ended(const struct look *look, const char *name, struct slurm_t
 {
     if (!task || task->ended)
         return;
-    int code = slurm_file_read_code(look->directory, name);
+    int code = read_end(look->directory, name, task->reason);
     if (code < 0)
         return;
     task->ended = true;
@@ -252,7 +269,7 @@ static int note_file(void *context, const char *name, unsigned char type)
         if (element) {
             take_ended(look, name, element);
         } else if (!job->ended &&
-                   (job->exit_code = slurm_file_read_code(look->directory, name)) >= 0) {
+                   (job->exit_code = read_end(look->directory, name, job->end_reason)) >= 0) {
             job->ended = true;
         }
         break;

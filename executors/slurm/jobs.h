@@ -9,6 +9,8 @@
 #include "executors/completion.h"
 #include "executors/slurm/inside.h"
 
+enum { SLURM_REASON_SIZE = 64 };
+
 /* What the files of one task say, or of one element of an array. */
 struct slurm_task {
     struct text role;
@@ -20,7 +22,8 @@ struct slurm_task {
     int exit_code;
     char *image; /* of its role, IMAGE_RAN_SIZE bytes: the image that it runs in; "": unknown */
     const char *address; /* where it listens for others; NULL: unknown, or it does not listen */
-    char reason[64];     /* of an element that ended without saying so; else "" */
+    char reason
+        [SLURM_REASON_SIZE]; /* where its end is not the program's doing: a word of retry.txt; else "" */
 };
 
 struct slurm_job {
@@ -33,13 +36,14 @@ struct slurm_job {
     struct slurm_task *tasks;
     size_t task_count;
     /* What the files said at the last look: */
-    bool begun, ended, timed_out; /* of the batch script */
-    int exit_code;                /* ... when it has ended */
-    char begun_as[64];            /* Slurm's number of the job that runs it */
-    int64_t alive;                /* a number that changes while a script runs */
-    int64_t alive_since;          /* of clock_elapsed(): when it was seen to change last */
-    int64_t last_heartbeat;       /* of the file server's clock: the last heartbeat; 0: none */
-    int64_t looked;               /* of clock_elapsed(); 0: never */
+    bool begun, ended, timed_out;       /* of the batch script */
+    int exit_code;                      /* ... when it has ended */
+    char end_reason[SLURM_REASON_SIZE]; /* ... as a task's */
+    char begun_as[64];                  /* Slurm's number of the job that runs it */
+    int64_t alive;                      /* a number that changes while a script runs */
+    int64_t alive_since;                /* of clock_elapsed(): when it was seen to change last */
+    int64_t last_heartbeat; /* of the file server's clock: the last heartbeat; 0: none */
+    int64_t looked;         /* of clock_elapsed(); 0: never */
     int64_t
         running; /* of clock_elapsed(): when Slurm first reported it as running; 0: it has not */
     /* of clock_elapsed(): since when its files say that it has ended while Slurm frees its

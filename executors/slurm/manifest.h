@@ -34,7 +34,9 @@
  *
  *   ROLE-INDEX.log     what the task prints; of an array, the index is that of the element
  *   ROLE-INDEX.ended   the task's exit code, in decimal digits and a newline: 0 to 255, or 128 plus
- *                      the number of a signal.  Written under another name and renamed
+ *                      the number of a signal.  Behind it there may be a blank and a reason that is
+ *                      not the program's: LaunchFailed, NodeRefused, NodeLost or OOMKilled.  Written
+ *                      under another name and renamed
  *   ROLE.image         the image that the role's tasks run in, as in task_state.image, and a
  *                      newline; where it is known
  *   ROLE-INDEX.address  of a task that listens for others, where: a host, a colon, a port and a newline
@@ -42,7 +44,7 @@
  *   started            the job's id and the node's name, in two words and a newline; of an element
  *                      started-INDEX.  It is made once: only the run that made it starts the user's
  *                      program; any other run, even of the same id, ends as that one does, or with
- *                      193 when that one is dead
+ *                      193 NodeLost when that one is dead
  *   alive              changes every ten seconds while the script runs; of an element alive-INDEX
  *   timed-out          exists when the script ended its tasks because the job's time_limit was
  *                      reached; of an element timed-out-INDEX

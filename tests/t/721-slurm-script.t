@@ -65,7 +65,7 @@ for owner in "76 node9" "77 node0"; do
     echo "$owner" >"$scratch/c/started"
     echo "76.3" >"$scratch/c/alive"
     run once "$scratch/c"
-    is "$? $(ran) $(content "$scratch/c/ended")" "193 2 193" "a first run (job ${owner% *}) without a sign of life: another attempt, and nothing runs"
+    is "$? $(ran) $(content "$scratch/c/ended")" "193 2 193 NodeLost" "a first run (job ${owner% *}) without a sign of life: another attempt, and nothing runs"
 done
 
 rm -f "$scratch/runs"
@@ -130,7 +130,7 @@ exit 1
 STOP
 rm -rf "$scratch"/d/[^.]*
 run signalled "$scratch/d"
-is "$? $(content "$scratch/d/worker-0.ended") $(content "$scratch/d/missing-0.ended")" "193 193 193" "a step that is not started: another attempt"
+is "$? $(content "$scratch/d/worker-0.ended") $(content "$scratch/d/missing-0.ended")" "193 193 LaunchFailed 193 LaunchFailed" "a step that is not started: another attempt"
 
 script limited <<'JOB'
 type: single
@@ -238,7 +238,7 @@ rm -rf "$scratch"/f/[^.]*
 sed -i 's/^nodes=.*/nodes=(node0 node1 node0 node1 node2)/' "$scratch/f/.bin/srun"
 PATH=$scratch/f/.bin:$PATH DLSPOOL_DIRECTORY=$scratch/f SLURM_JOB_ID=77 SLURMD_NODENAME=node0 SLURM_JOB_NODELIST='node[0-2]' \
     SLURM_TASKS_PER_NODE='2(x2),1' bash "$scratch/peers.sh" 2>"$scratch/f/batch.log"
-is "$(content "$scratch/f/worker-1.ended") $(content "$scratch/f/worker-4.ended")" "193 0" "a task on another node than the others look for it asks for another attempt"
+is "$(content "$scratch/f/worker-1.ended") $(content "$scratch/f/worker-4.ended")" "193 NodeRefused 0" "a task on another node than the others look for it asks for another attempt"
 
 script serves <<'JOB'
 type: serving

@@ -275,6 +275,44 @@ static void an_element_that_can_never_run_fails(void **state)
     assert_string_equal(state_of_element(), "CANCELLED");
 }
 
+/* The script's own reasons are told apart from what a program ends with. */
+static void a_reason_of_the_script_is_not_the_programs(void **state)
+{
+    static const struct {
+        const char *task, *job, *reason, *says;
+        int exit_code;
+    } cases[] = {
+        {"193", "193", "Exited", "main-0 ended with exit code 193", 193},
+        {"193 LaunchFailed", "193 LaunchFailed", "LaunchFailed", "main-0 was never started", 255},
+        {"193 NodeRefused", "193 NodeRefused", "NodeRefused", "main-0 was not started on the node",
+         255},
+        {NULL, "193 NodeLost", "NodeLost", "the job had begun, and shows no more signs of life",
+         255},
+        {"137 OOMKilled", "137 OOMKilled", "OOMKilled", "main-0 needed more memory", 137},
+        {"137", "137", "Exited", "main-0 was ended by signal 9", 137},
+        /* No other word counts. */
+        {"3 Succeeded", "3 Succeeded", "Exited", "main-0 ended with exit code 3", 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        char id[32];
+        snprintf(id, sizeof(id), "j-%zu", i);
+        fake_submit(id, one_task);
+        fake_write(id, "started", "1 n1\n");
+        if (cases[i].task)
+            fake_write(id, "main-0.ended", cases[i].task);
+        fake_write(id, "ended", cases[i].job);
+        fake_order("{\"set\": {\"job_id\": %zu, \"job_state\": \"FAILED\", \"exit_code\": %d}}",
+                   i + 1, atoi(cases[i].job) << 8);
+        fake_ahead += 2000;
+        struct job_poll poll = fake_poll(id);
+        assert_int_equal(poll.phase, PHASE_FAILED);
+        assert_string_equal(poll.reason, cases[i].reason);
+        assert_int_equal(poll.exit_code, cases[i].exit_code);
+        assert_says(poll.detail, cases[i].says);
+    }
+}
+
 /* It was being stopped when it was put back: it is not started again for that. */
 static void an_element_that_is_being_stopped_is_not_let_go(void **state)
 {
@@ -390,6 +428,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(nor_is_an_array, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_reason_of_the_script_is_not_the_programs, fake_set_up,
+                                        fake_tear_down),
         cmocka_unit_test_setup_teardown(an_element_that_was_put_back_and_has_ended_is_over,
                                         fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(an_element_that_was_put_back_runs_while_its_heart_beats,

@@ -153,9 +153,9 @@ static void what_is_not_there_is_told_before_anything_starts(void **state)
 static void what_may_be_on_another_node_is_tried_again(void **state)
 {
     (void)state;
-    expect(&(struct paths){.program = "empty/code", .entry = "train.sh"}, "193\n",
+    expect(&(struct paths){.program = "empty/code", .entry = "train.sh"}, "193 NodeRefused\n",
            says("", "empty/code", " cannot be reached on node0: No such file"), false);
-    expect(&(struct paths){.program = "empty", .entry = "train.sh"}, "193\n",
+    expect(&(struct paths){.program = "empty", .entry = "train.sh"}, "193 NodeRefused\n",
            says("", "empty/train.sh", " cannot be reached on node0"), false);
 }
 

@@ -534,6 +534,8 @@ static int settle_waiting(struct assessment *assessment, struct elements *elemen
     return 0;
 }
 
+/* Find out which elements run, and write down the end of those that Slurm has ended or will never run and whose
+ * files do not tell it.  -1 when that cannot be written. */
 static int settle_elements(struct assessment *assessment, struct elements *elements)
 {
     struct slurm_job *job = assessment->job;

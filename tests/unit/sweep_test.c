@@ -261,14 +261,21 @@ static void templates_see_indexes_and_values(void **state)
                               .type = TEXT("array"),
                               .roles = &role,
                               .roles_count = 1,
-                              .array = {indexes, 2, 6, 4, choices, 2}};
+                              .array = {.indexes = indexes,
+                                        .count = 2,
+                                        .total = 6,
+                                        .greatest = 5,
+                                        .at_once = 4,
+                                        .choices = choices,
+                                        .choices_count = 2}};
     struct value *object = context_job(arena, &job);
     struct buffer json = {0};
     json_write(&json, value_get(object, "array"), true, &error);
-    assert_string_equal(json.data,
-                        "{\"at_once\":2,\"choices\":[{\"name\":\"RATE\",\"stride\":3,\"values\":["
-                        "\"0.1\",\"0.2\"]},{\"name\":\"SIZE\",\"stride\":1,\"values\":[\"x\",\"y\","
-                        "\"z\"]}],\"contiguous\":false,\"count\":2,\"indexes\":[1,4],\"total\":6}");
+    assert_string_equal(
+        json.data,
+        "{\"at_once\":2,\"choices\":[{\"name\":\"RATE\",\"stride\":3,\"values\":["
+        "\"0.1\",\"0.2\"]},{\"name\":\"SIZE\",\"stride\":1,\"values\":[\"x\",\"y\","
+        "\"z\"]}],\"contiguous\":false,\"count\":2,\"greatest\":5,\"indexes\":[1,4],\"least\":0,\"total\":6}");
     buffer_clear(&json);
     const struct value *tasks = value_get(object, "tasks");
     json_write(&json, value_get(tasks->list.items[1], "array"), true, &error);

@@ -235,6 +235,27 @@ bool eventlog_is_whole(struct text log)
     return eventlog_next(&log, &event) && text_is(event.name, "accepted");
 }
 
+int eventlog_count_retries(struct text log, const char *reason, const char *class, int exit_code)
+{
+    struct event event;
+    bool same = false;
+    int count = 0;
+    while (eventlog_next(&log, &event)) {
+        if (text_is(event.name, "failed")) {
+            same = event_is(&event, "reason", reason) && event_is(&event, "class", class) &&
+                   eventlog_get_number(&event, "exit_code", -1) == exit_code &&
+                   event_is(&event, "retry", "at");
+        } else if (text_is(event.name, "intent")) {
+            count += same;
+            same = false;
+        } else if (text_is(event.name, "retry")) {
+            same = false;
+            count = 0;
+        }
+    }
+    return count;
+}
+
 void eventlog_fold(struct text log, struct eventlog_fold *fold)
 {
     struct event event;

@@ -71,6 +71,11 @@ struct eventlog_fold {
 };
 void eventlog_fold(struct text log, struct eventlog_fold *fold);
 
+/* How many attempts failed in this way, and were followed by another by themselves, since somebody last asked for a
+ * retry; exit_code is -1 when there was none.  A failure that was written down twice, because a crash came between,
+ * counts once. */
+int eventlog_count_retries(struct text log, const char *reason, const char *class, int exit_code);
+
 /* The directory that the job is in, or will be in, by the last event that moves it.  False when
  * there is none yet. */
 bool eventlog_state(struct text log, enum state *state);

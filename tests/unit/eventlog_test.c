@@ -134,9 +134,43 @@ static void an_intent_without_outcome_is_unknown(void **state)
     assert_true(fold.intent && !fold.accepted && !fold.failed);
 }
 
+#define FAILED_AS(values) "2026-01-01T00:00:00.000Z failed " values "\n"
+#define KILLED FAILED_AS("reason=Exited class=transient exit_code=137 retry=at")
+#define ANOTHER "2026-01-01T00:00:01.000Z intent attempt=2\n"
+
+static void retries_are_counted_by_what_failed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *log;
+        int count;
+    } cases[] = {
+        {"", 0},
+        {KILLED, 0},
+        {KILLED ANOTHER, 1},
+        {KILLED ANOTHER KILLED ANOTHER KILLED, 2},
+        {KILLED KILLED ANOTHER ANOTHER, 1},
+        {FAILED_AS("reason=Exited class=transient exit_code=193 retry=at") ANOTHER, 0},
+        {FAILED_AS("reason=Exited class=unknown exit_code=137 retry=at") ANOTHER, 0},
+        {FAILED_AS("reason=Evicted class=transient exit_code=137 retry=at") ANOTHER, 0},
+        {FAILED_AS("reason=Exited class=transient retry=at") ANOTHER, 0},
+        {FAILED_AS("reason=Exited class=transient exit_code=137 retry=never") ANOTHER, 0},
+        {KILLED ANOTHER FAILED_AS("reason=Evicted class=transient retry=at") ANOTHER KILLED ANOTHER,
+         2},
+        {KILLED ANOTHER KILLED "2026-01-01T00:00:02.000Z retry by=ann uid=1\n" ANOTHER, 0},
+        {KILLED ANOTHER "2026-01-01T00:00:02.000Z retry by=ann uid=1\n" KILLED ANOTHER, 1},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        int count = eventlog_count_retries(text_of(cases[i].log), "Exited", "transient", 137);
+        if (count != cases[i].count)
+            fail_msg("case %zu: %d, expected %d", i, count, cases[i].count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(retries_are_counted_by_what_failed),
         cmocka_unit_test(values_read_back),
         cmocka_unit_test(bad_utf8_is_escaped),
         cmocka_unit_test(cut_lines_are_no_events_and_are_ended),

@@ -32,6 +32,7 @@ struct row {
     struct row *next;
     enum row_kind kind;
     enum retry_class class;
+    int most; /* as in struct retry_decision */
     int line;
     int lowest, highest;       /* exit codes; of ROW_EXIT and ROW_SIGNAL */
     struct text pattern, hint; /* of the table's copy of the source */
@@ -304,6 +305,29 @@ static int parse_hint(struct text rest, struct row *row, struct error *error)
     return 0;
 }
 
+/* The class, and behind a colon how often what is transient is retried. */
+static int parse_class(struct text word, struct row *row, struct error *error)
+{
+    struct error_quote_buffer buffer;
+    struct text most = word, class;
+    text_next(&most, ':', &class);
+    int number =
+        parse_name(class, class_names, "the class", "transient, permanent or unknown", error);
+    if (number < 0)
+        return -1;
+    row->class = (enum retry_class)number;
+    row->most = 0;
+    if (class.length == word.length)
+        return 0;
+    if (row->class != RETRY_TRANSIENT)
+        return error_set(error, "the class is \"%s\", expected %s: only transient can have a bound",
+                         error_quote(&buffer, word.data, word.length), class_names[number]);
+    if (parse_number(most, RETRY_MOST, &row->most) || row->most == 0)
+        return error_set(error, "the class is \"%s\", expected transient:N, 1 to %d retries",
+                         error_quote(&buffer, word.data, word.length), RETRY_MOST);
+    return 0;
+}
+
 /* 1 and a row, 0 for a line without one, -1 and a sentence without file and line. */
 static int parse_line(struct text line, struct row *row, struct error *error)
 {
@@ -327,13 +351,8 @@ static int parse_line(struct text line, struct row *row, struct error *error)
         parse_name(what, kind_names, "the first column", "reason, log, exit or signal", error);
     if (kind < 0)
         return -1;
-    int number =
-        parse_name(class, class_names, "the class", "transient, permanent or unknown", error);
-    if (number < 0)
-        return -1;
     row->kind = (enum row_kind)kind;
-    row->class = (enum retry_class)number;
-    if (parse_hint(line, row, error))
+    if (parse_class(class, row, error) || parse_hint(line, row, error))
         return -1;
     return parse_pattern(row, error) ? -1 : 1;
 }
@@ -441,7 +460,8 @@ struct retry_decision retry_table_decide(const struct retry_table *table, int ex
         row = row->next;
     if (!row)
         return (struct retry_decision){.class = RETRY_UNKNOWN};
-    struct retry_decision decision = {.class = row->class, .hint = row->hint, .line = row->line};
+    struct retry_decision decision = {
+        .class = row->class, .hint = row->hint, .line = row->line, .most = row->most};
     if (retry_search_hint_quotes(row->hint) >= 0)
         retry_search_quote(&row->expression, log, decision.quoted);
     return decision;

@@ -17,8 +17,8 @@
  * The hint of a log row may quote what the expression found: `$0`, and `$1` to `$9` for its groups
  * (job/retry_search.h).
  *
- * Classes: transient (try again, not counted), permanent (only a change can fix it), unknown (try
- * again while the job's retries last).
+ * Classes: transient (try again, not counted against the job's retries; transient:N at most N times), permanent
+ * (only a change can fix it), unknown (try again while the job's retries last).
  */
 #ifndef JOB_RETRY_TABLE_H
 #define JOB_RETRY_TABLE_H
@@ -37,7 +37,11 @@ struct retry_decision {
     /* the parts of the log that the hint quotes, which live as long as the log */
     struct text quoted[RETRY_QUOTES];
     int line; /* of retry.txt; 0 when no row fits */
+    int most; /* of RETRY_TRANSIENT: how often it is retried at most; 0: the site's bound */
 };
+
+/* No job is retried more often for one reason.  Its log, which holds the count, has at most 16 MiB. */
+enum { RETRY_MOST = 10000 };
 
 /* Bytes of a log, from its end, that patterns are searched in. */
 enum { RETRY_LOG_LIMIT = 64 * 1024 };

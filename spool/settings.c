@@ -100,6 +100,7 @@ static const struct section_field table[] = {
     {"retry_interval", SECTION_DURATION, AT(retry_interval), 5000, 100, 3600000, .what = NULL},
     {"retry_first", SECTION_DURATION, AT(retry_first), 30000, 100, 86400000, .what = NULL},
     {"retry_longest", SECTION_DURATION, AT(retry_longest), 1800000, 1000, 7 * 86400000, .what = NULL},
+    {"transient_retries", SECTION_COUNT, AT(transient_retries), 100, 1, 10000, .what = NULL},
     {"retry_change", SECTION_DURATION, AT(retry_change), 7 * 86400000, 0, 31536000000, .what = NULL},
     {"probe_interval", SECTION_DURATION, AT(probe_interval), 30000, 100, 3600000, .what = NULL},
     {"after_unknown", SECTION_DURATION, AT(after_unknown), 3600000, 100, 14 * 86400000, .what = NULL},

@@ -42,6 +42,7 @@ struct settings {
     int64_t poll_interval, kill_grace;
     int64_t takeover_time;
     int64_t retry_interval, retry_first, retry_longest, probe_interval;
+    int transient_retries; /* how often a job is retried for a reason that passes by itself */
     int64_t retry_change;  /* how long a failed job waits for a change that may fix it */
     int64_t after_unknown; /* how long a job waits for a dependency that has not come */
     int64_t planner_tick;  /* minimum time between two plans */

@@ -119,7 +119,7 @@ static void take_conditions(struct arena *arena, struct job_record *record,
 
 /* Write job.yaml and what belongs to the state that the job begins in. */
 static int write_beginning(int job, struct acceptance *item, struct job_record *record,
-                           const struct diagnosis *diagnosis, struct error *error)
+                           struct diagnosis *diagnosis, struct error *error)
 {
     bool held = false;
     struct control_request request;
@@ -137,7 +137,7 @@ static int write_beginning(int job, struct acceptance *item, struct job_record *
 
 /* Write a whole job directory below .new/: of a rendered job, or with a diagnosis. */
 static int write_job(struct acceptor *acceptor, struct acceptance *item, struct job_record *record,
-                     struct text manifest, const struct diagnosis *diagnosis, struct error *error)
+                     struct text manifest, struct diagnosis *diagnosis, struct error *error)
 {
     struct spool *spool = &acceptor->stage->spool;
     if (item->readable && witness_seal(item->claim, acceptor->arena, record, error))

@@ -247,7 +247,7 @@ static void keep_wait(struct job_record *record, const struct renewal_order *ord
 
 /* There is nothing to render: all that is left was killed, or is held. */
 static int write_chosen(int job, struct job_record *record, enum tasks_chosen chosen,
-                        const struct diagnosis *diagnosis, int64_t now, struct error *error)
+                        struct diagnosis *diagnosis, int64_t now, struct error *error)
 {
     if (chosen == TASKS_HELD)
         return hold_write(job, record, false, now, error) ? RENEW_TROUBLE : RENEW_HELD;

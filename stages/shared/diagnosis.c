@@ -1,6 +1,7 @@
 /* stages/shared/diagnosis.c - why a job goes to failed/, and what brings it back */
 #include "stages/shared/diagnosis.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/file.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
 #include "spool/id.h"
@@ -86,6 +88,7 @@ static void wait_for_time(struct diagnosis *diagnosis, const struct circumstance
     int64_t jitter = spread ? (int64_t)(random() % (spread + 1)) - spread / 2 : 0;
     char time[CLOCK_TEXT_SIZE], wait[CLOCK_TEXT_SIZE];
     diagnosis->failure.when = RETRY_AT;
+    diagnosis->most_retries = settings->transient_retries;
     diagnosis->failure.delay = delay;
     diagnosis->failure.next = circumstances->now + delay + jitter;
     say_next(diagnosis,
@@ -327,9 +330,14 @@ void diagnosis_ended(struct diagnosis *diagnosis, const struct circumstances *ci
     bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
     if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {
         wait_for_time(diagnosis, circumstances, record);
+        if (endless || record->retries == RETRIES_ALWAYS)
+            diagnosis->most_retries = RETRY_MOST;
+        else if (decision.most)
+            diagnosis->most_retries = decision.most;
     } else if (decision.class == RETRY_UNKNOWN && record->retried < record->retries) {
         record->retried++;
         wait_for_time(diagnosis, circumstances, record);
+        diagnosis->most_retries = 0;
         size_t used = strlen(diagnosis->next);
         snprintf(diagnosis->next + used, sizeof(diagnosis->next) - used,
                  "\nThis is retry %d of %d.", record->retried, record->retries);
@@ -483,9 +491,38 @@ void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const ch
     diagnosis_damaged(diagnosis, id, &error);
 }
 
-int diagnosis_write(const struct diagnosis *diagnosis, int job, struct job_record *record,
-                    bool create, int64_t now, struct error *error)
+/* What passes by itself is retried without using up the job's `retries`, but not for ever.  -1 and a sentence when
+ * the log cannot be read now; one that is damaged begins anew. */
+static int bound_retries(struct diagnosis *diagnosis, int job, const char *id, struct error *error)
 {
+    struct buffer log = {0};
+    if (!diagnosis->most_retries || diagnosis->failure.when != RETRY_AT)
+        return 0;
+    int result = eventlog_read(job, &log, error);
+    if (result && file_is_damaged(errno))
+        result = 0;
+    int count = 0;
+    if (!result)
+        count = eventlog_count_retries(buffer_text(&log), diagnosis->reason, diagnosis->class,
+                                       diagnosis->failure.exit_code);
+    buffer_free(&log);
+    if (result || count < diagnosis->most_retries)
+        return result;
+    diagnosis->failure.when = RETRY_NEVER;
+    diagnosis->failure.next = diagnosis->failure.delay = 0;
+    say_next(
+        diagnosis,
+        "not retried any more: it was retried %d times for this reason. When the cause is gone, run: dlspool "
+        "retry %s",
+        count, id);
+    return 0;
+}
+
+int diagnosis_write(struct diagnosis *diagnosis, int job, struct job_record *record, bool create,
+                    int64_t now, struct error *error)
+{
+    if (!create && bound_retries(diagnosis, job, record->id.data, error))
+        return -1;
     record->failed = true;
     record->failure = diagnosis->failure;
     record->failure.reason = text_of(diagnosis->reason);

@@ -1,6 +1,11 @@
 /* tests/unit/diagnosis_test.c - whoever reads why is told what to type, with the id or the file's name */
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "spool/file.h"
+
 #include "stages/shared/diagnosis.h"
 
 static struct error problem;
@@ -129,6 +134,66 @@ static void what_may_pass_is_retried_later(void **state)
     assert_non_null(strstr(diagnosis.next, "\nIf it goes on: ask an administrator."));
 }
 
+#define FAILED                                                                                     \
+    "2026-01-01T00:00:00.000Z failed reason=NodeLost class=transient exit_code=255 retry=at\n"
+#define INTENT "2026-01-01T00:00:01.000Z intent attempt=2\n"
+#define AGAIN FAILED INTENT
+
+/* What passes by itself may not pass, so it is not retried for ever. */
+static void what_passes_is_retried_as_often_as_the_site_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *log;
+        int most; /* of the row of retry.txt; 0: it says nothing */
+        enum retry_when when;
+    } cases[] = {
+        {AGAIN AGAIN, 0, RETRY_AT},
+        {AGAIN AGAIN AGAIN, 0, RETRY_NEVER},
+        {AGAIN AGAIN AGAIN AGAIN, 0, RETRY_NEVER},
+        /* One that was written twice, as a crash came between, is one. */
+        {AGAIN AGAIN FAILED, 0, RETRY_AT},
+        {AGAIN FAILED AGAIN, 0, RETRY_AT},
+        {AGAIN AGAIN AGAIN "2026-01-01T00:00:02.000Z retry by=ann uid=1\n", 0, RETRY_AT},
+        {AGAIN, 1, RETRY_NEVER},
+        {AGAIN AGAIN AGAIN AGAIN AGAIN, RETRY_MOST, RETRY_AT},
+        {"", 0, RETRY_AT},
+    };
+    struct settings settings = {
+        .retry_first = 30000, .retry_longest = 1800000, .transient_retries = 3};
+    const struct circumstances circumstances = {
+        .settings = &settings, .id = "a-1m7y5dm13etbd", .now = 1767225600000};
+    const struct job_poll poll = {.phase = PHASE_FAILED, .exit_code = 255, .reason = "NodeLost"};
+    const struct output_end printed = {"main-0", {"", 0}};
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct diagnosis diagnosis;
+        struct job_record record = {.id = TEXT("a-1m7y5dm13etbd"),
+                                    .request_file = TEXT("request.yaml")};
+        char *path = unit_directory(), row[64];
+        int job = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (cases[i].most)
+            snprintf(row, sizeof(row), "reason NodeLost transient:%d\n", cases[i].most);
+        else
+            snprintf(row, sizeof(row), "reason NodeLost transient\n");
+        struct retry_table *table = retry_table_parse(text_of(row), "retry.txt", &problem);
+        assert_int_equal(record_create(job, &record, &problem), 0);
+        assert_int_equal(spool_file_create(job, "log", text_of(cases[i].log), 0644, &problem), 0);
+        diagnosis_ended(&diagnosis, &circumstances, &record, &poll, table, &printed);
+        assert_int_equal(
+            diagnosis_write(&diagnosis, job, &record, false, circumstances.now, &problem), 0);
+        if (diagnosis.failure.when != cases[i].when)
+            fail_msg("case %zu: %d, expected %d", i, diagnosis.failure.when, cases[i].when);
+        if (cases[i].when == RETRY_NEVER) {
+            assert_non_null(strstr(diagnosis.next, "not retried any more: it was retried "));
+            assert_true(text_ends(text_of(diagnosis.next), "run: dlspool retry a-1m7y5dm13etbd"));
+            assert_int_equal(record.failure.next, 0);
+        }
+        retry_table_free(table);
+        close(job);
+        unit_remove(path);
+    }
+}
+
 /* As often as the job file says, and not once more. */
 static void a_job_has_as_many_retries_as_it_asks_for(void **state)
 {
@@ -152,6 +217,7 @@ static void a_job_has_as_many_retries_as_it_asks_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_passes_is_retried_as_often_as_the_site_says),
         cmocka_unit_test(a_job_has_as_many_retries_as_it_asks_for),
         cmocka_unit_test(a_file_is_named_as_its_owner_knows_it),
         cmocka_unit_test(what_to_type_has_the_id),

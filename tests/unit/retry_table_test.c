@@ -67,6 +67,20 @@ static void rows_are_asked_in_order(void **state)
     retry_table_free(table);
 }
 
+static void a_row_says_how_often(void **state)
+{
+    (void)state;
+    struct retry_table *table =
+        parse("exit 1 transient:3\nexit 2 transient:10000 \"on\"\nexit 3 transient\n");
+    static const int most[] = {0, 3, RETRY_MOST, 0};
+    for (int code = 1; code <= 3; code++) {
+        struct retry_decision decision = retry_table_decide(table, code, TEXT(""), TEXT(""));
+        assert_int_equal(decision.class, RETRY_TRANSIENT);
+        assert_int_equal(decision.most, most[code]);
+    }
+    retry_table_free(table);
+}
+
 /* A NUL byte in a log must not hide what follows, nor must a long log cost without bound. */
 static void only_the_end_of_a_log_is_searched(void **state)
 {
@@ -151,6 +165,12 @@ static void faults_are_refused_with_line(void **state)
     refuses("exit 1 transient \"open\n", "the hint's quotes do not close");
     refuses("exit 1 transient \"a\" b\n", "text follows");
     refuses("exit 1 transient \xff\n", "the hint is not UTF-8");
+    refuses("exit 1 transient:0\n", "expected transient:N, 1 to 10000 retries");
+    refuses("exit 1 transient:10001\n", "the class is \"transient:10001\"");
+    refuses("exit 1 transient:x\n", "the class is \"transient:x\"");
+    refuses("exit 1 transient:\n", "the class is \"transient:\"");
+    refuses("exit 1 unknown:3\n", "expected unknown: only transient can have a bound");
+    refuses("exit 1 transiant:3\n", "the class is \"transiant\"");
 }
 
 static void ordinary_expressions_are_accepted(void **state)
@@ -434,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_asked_in_order),
+        cmocka_unit_test(a_row_says_how_often),
         cmocka_unit_test(only_the_end_of_a_log_is_searched),
         cmocka_unit_test(long_lines_are_searched_in_pieces),
         cmocka_unit_test(faults_are_refused_with_line),

@@ -2,6 +2,7 @@
 # A stream of 200 jobs to a real Slurm, in which slurmctld is killed with SIGKILL four times, and dlspool,
 # too: every job's program runs exactly once, and every job is done.  slurmctld forgets what it accepted in
 # the seconds before, also what runs already, and gives the ids to others.
+# At the end, slurmctld comes back with a state in which arrays that run were still waiting.
 # JOBS=N (200) for a longer run by hand.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
@@ -85,6 +86,37 @@ slurm_is_idle || {
     squeue -o '%i %j %T %r %M %k'
     grep -a "$(squeue -h -o %i | head -n 1)" "$scratch/daemon.log" | tail -n 20
 } | sed 's/^/# /' >&2
+
+# Arrays run, and slurmctld comes back with the state of before.  It starts their elements again, the nodes refuse
+# what runs there, and what slurmctld holds then ("launch failed requeued held") never ends by itself.
+partitions() { local name; for name in gpu short down; do scontrol update "partition=$name" "state=$1"; done; }
+elements() { squeue -h -r -t all -o '%T %r' | grep -c "$1"; }
+elements_are() { [ "$(elements "$1")" = 4 ]; }
+partitions down
+type=array job again "$(program '$SLURM_ARRAY_TASK_ID'); sleep 15" "array: 900-901"
+type=array job ended "$(program '$SLURM_ARRAY_TASK_ID'); sleep 15" "array: 902-903"
+waiting_are_saved() { elements_are ^PENDING && find "$slurm/state/job_state" -newer "$scratch/submitted" | grep -q .; }
+released() { [ "$(squeue -h -t pending -o %k | grep -c ':released$')" = 2 ] && touch "$scratch/submitted"; }
+ok "two arrays wait at Slurm" wait_for 20 released
+ok "slurmctld has written down that they do" wait_for 20 waiting_are_saved
+cp -a "$slurm/state" "$scratch/older"
+partitions up
+ok "they run" wait_for 20 elements_are ^RUNNING
+begun() { [ "$(ls "$scratch/begun" | grep -c '^90[0-3]$')" = 4 ]; }
+ok "their programs have begun" wait_for 20 begun
+cluster kill slurmctld
+rm -rf "$slurm/state" && mv "$scratch/older" "$slurm/state"
+cluster start slurmctld
+wait_for 10 partitions up
+ok "slurmctld holds all of their elements" wait_for 40 elements_are 'launch failed requeued held'
+"$DLSPOOL" -s "$spool" kill ended
+ok "one of them is killed" wait_for 40 in_state ended failed
+is "$(record ended | grep '^  *reason:')" '  reason: "Killed"' "as its user asked"
+scontrol update nodename=n1,n2,n3,n4 state=resume 2>/dev/null
+ok "the other is tried again, and done" wait_for 120 in_state again "done"
+like "$(log_of again)" ' failed reason=(NodeLost|LaunchFailed) ' "its log says why"
+ok "nothing of either is left at Slurm" wait_for 60 slurm_is_idle
+
 unlike "$(<"$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
 
 done_testing

@@ -108,6 +108,8 @@ static void kill_at(struct worker *worker, void *context, int64_t at)
     const struct kills *kills = context;
     struct world world;
     char where[64];
+    if (kills->naive && worker->tally->doubled)
+        return; /* it has been caught */
     world_make(&world, worker->top, "world", kills->scene);
     struct run run = {.world = &world,
                       .scene = kills->scene,
@@ -178,7 +180,10 @@ struct stop { /* a message of the process that waits */
 };
 
 static int stop_pipe[2], go_pipe[2];
-static int one_in = 1; /* of the states that are copied, so many is recovered */
+static int one_in = 1; /* of the states that are copied, so many is recovered ... */
+static int look_one_in =
+    1; /* ... and of the calls before which one could be copied, so many is looked at */
+static int stop_one_in; /* of the states from which recovery is stopped, so many is taken */
 
 static void wait_here(int64_t next)
 {
@@ -238,6 +243,8 @@ static void recover_copy(struct worker *worker, const struct run *run, const str
                          const char *where)
 {
     struct world copy;
+    if (stop->next % look_one_in)
+        return;
     uint64_t digest = world_digest(run->world);
     if (digest % (uint64_t)one_in || !harness_is_new(digest))
         return;
@@ -253,7 +260,7 @@ static void stop_recovery(struct worker *worker, const struct run *run, const st
 {
     struct world second;
     uint64_t digest = ~world_digest(run->world);
-    if (digest % (uint64_t)harness_one_in(1) || !harness_is_new(digest))
+    if (digest % (uint64_t)stop_one_in || !harness_is_new(digest))
         return;
     world_name(&second, worker->top, "second");
     tree_copy(run->world->base, second.base);
@@ -289,15 +296,23 @@ static void stop_twice(struct worker *worker, void *context, int64_t number)
     tree_remove(world.base);
 }
 
+enum { FEW_CALLS = 13 }; /* a stride for runs that are short */
+
+/* To look at a state costs more than to recover from a few, so where there are many calls, fewer are looked at, or
+ * fewer recoveries stopped, instead of fewer of their states taken. */
 static void try_stopped(int which, harness_point *point, int stride, const char *what)
 {
     struct kills kills = {.scene = scene_get(which)};
-    one_in = harness_one_in(stride);
+    int fewer = harness_one_in(1);
+    bool few_stops = stride > FEW_CALLS && point == stop_twice;
+    stop_one_in = few_stops ? fewer * fewer : fewer;
+    look_one_in = point == stop_once ? fewer : 1;
+    one_in = harness_one_in(stride) / (few_stops || point == stop_once ? fewer : 1);
     struct tally *tally = shared_memory(sizeof(*tally));
     harness_forget_states();
     harness_try(kills.scene->title, tally, 1, harness_workers(), point, &kills);
     report(what, &kills, tally);
-    one_in = 1;
+    one_in = look_one_in = 1;
 }
 
 /* The harness itself: a scheduler that runs whatever it is given must be caught. */

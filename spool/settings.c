@@ -94,6 +94,7 @@ static const struct section_field table[] = {
     {"quiet_time", SECTION_DURATION, AT(quiet_time), 2000, 100, 600000, .what = NULL},
     {"doubtful_time", SECTION_DURATION, AT(doubtful_time), 40000, 1000, 86400000, .what = NULL},
     {"cut_off_time", SECTION_DURATION, AT(cut_off_time), 60000, 1000, 86400000, .what = NULL},
+    {"only_complete", SECTION_BOOLEAN, AT(only_complete), .what = NULL},
     {"poll_interval", SECTION_DURATION, AT(poll_interval), 500, 50, 600000, .what = NULL},
     {"kill_grace", SECTION_DURATION, AT(kill_grace), 3000, 0, 600000, .what = NULL},
     {"takeover_time", SECTION_DURATION, AT(takeover_time), 60000, 1000, 3600000, .what = NULL},

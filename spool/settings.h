@@ -49,6 +49,7 @@ struct settings {
     int64_t planner_dwell; /* how long a running job keeps its size at least */
     int planner_reserve;   /* percent of the capacity that jobs without deadlines get first */
     int planner_budget;    /* percent of a day's capacity that a user's deadlines may claim */
+    bool only_complete;    /* take no file of which only its being quiet tells that it is whole */
     bool planner_record;   /* write each plan to history/plans */
     int batch;             /* jobs made durable together */
     int free_percent;      /* bytes of free space below which intake pauses */

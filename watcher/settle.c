@@ -166,7 +166,8 @@ static int64_t quiet_for(const struct settle_settings *settings, const struct se
 }
 
 /* Judge a file by its content.  Complete content is ready at once; empty or cut-off content is
- * refused after a time; other content must be quiet for a while. */
+ * refused after a time, and so is what does not say that it is complete where only that is taken;
+ * other content must be quiet for a while. */
 static enum settle judge_content(const struct settle_settings *settings,
                                  struct settle_memory *memory, const struct settle_look *look,
                                  int64_t now, int64_t *again, struct error *why)
@@ -192,9 +193,15 @@ static enum settle judge_content(const struct settle_settings *settings,
                                       : "drop the whole file again, with `dlspool submit`, or "
                                         "rename it into place");
         break;
-    case CONTENT_UNKNOWN:
     case CONTENT_OPEN:
     case CONTENT_PLAUSIBLE:
+        if (settings->only_complete && !closed)
+            return judge_hopeless(memory, settings->cut_patience, now, again, why,
+                                  "it does not say that it is complete",
+                                  "drop it with `dlspool submit`, or, when it is YAML, end it with "
+                                  "a line `...`");
+        break;
+    case CONTENT_UNKNOWN:
         break;
     }
     int64_t quiet = quiet_for(settings, memory, look);

@@ -18,7 +18,9 @@
  *  4. While somebody has it open for writing (watcher/writers.h) it waits, without limit: the
  *     writer holds it open until it has finished or died.
  *  5. Content that says that it is complete, or that is not text (watcher/content.h), is ready.
- *  6. Otherwise it must have been quiet (same inode, size and mtime, not closed by a writer) for:
+ *  6. Where writers cannot be detected and `only_complete` is set, nothing else is taken: it is
+ *     refused after `cut_patience`.  What could not be read is left to its reader to refuse.
+ *  7. Otherwise it must have been quiet (same inode, size and mtime, not closed by a writer) for:
  *       - `closed_quiet` where it is known that nobody has it open for writing, as after `cp`.  Its
  *         last line may be incomplete: many editors do not end it, and the file's reader decides
  *         whether it is usable.  Not so when a writer was seen to hold it open for that long: a
@@ -49,7 +51,8 @@
  *     `quiet` before the file was ever seen to grow, or longer than `doubtful_quiet`.  An NFS
  *     client sends its writes after 30 to 35 s at the latest, sooner at fsync or when memory is
  *     short; so `doubtful_quiet` is longer on NFS.
- * Renaming into place (`dlspool submit`, mv, rsync) has none of these weaknesses.
+ * Renaming into place (`dlspool submit`, mv, rsync) has none of these weaknesses.  `only_complete`
+ * closes the last one.
  */
 #ifndef WATCHER_SETTLE_H
 #define WATCHER_SETTLE_H
@@ -76,6 +79,7 @@ struct settle_settings { /* milliseconds */
     int64_t link_patience;
     int64_t cut_patience;
     int64_t empty_patience;
+    bool only_complete; /* quiet is not enough where writers cannot be detected */
 };
 
 extern const struct settle_settings settle_local;  /* 2 s, 0.5 s, 2 s, 1 s, 60 s, 60 s */

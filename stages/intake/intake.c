@@ -464,6 +464,7 @@ static struct stage *intake_open(const char *directory, struct error *error)
     if (settle.doubtful_quiet < settle.quiet)
         settle.doubtful_quiet = settle.quiet;
     settle.cut_patience = settle.empty_patience = stage->settings.cut_off_time;
+    settle.only_complete = stage->settings.only_complete;
     struct arrivals_settings settings = {
         .watch.interval = stage->settings.scan_interval,
         .settle = &settle,

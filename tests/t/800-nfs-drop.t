@@ -10,6 +10,25 @@ has_event() { grep -q " $2" "$(served_dir "$1")/log"; }
 owner_of() { sed -n 's/^owner: "\(.*\)"$/\1/p' "$(served_dir "$1")/job.yaml"; }
 user_drop() { on_user "$1" "$2" sh -c 'cat >"$1/incoming/.$2" && mv "$1/incoming/.$2" "$1/incoming/$2"' drop "$spool" "$3"; }
 
+# Another daemon, which takes only what is known to be complete.
+check_only_complete() {
+    local uid=$1
+    must "strict: settings are changed" change_settings "$uid" 's/^only_complete:.*/only_complete: true/; s/^cut_off_time:.*/cut_off_time: 8s/'
+    setsid "$RIG_FILES/on" A setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$DLSPOOL" -s "$spool" run -v 2>>"$scratch/A.log" &
+    daemon_A=$!
+    job silent | tee "$scratch/silent.yaml" >/dev/null
+    { job marked; echo '...'; } | tee "$scratch/marked.yaml" >/dev/null
+    on_user B 5 cp "$scratch/silent.yaml" "$scratch/marked.yaml" "$spool/incoming"
+    like "$(on_user B 5 "$DLSPOOL" -s "$spool" submit "$scratch/paused.sh")" '^paused-' "strict: submit gives an id, and its file needs no mark"
+    ok "strict: a file that says that it is complete is taken" wait_for 15 served_in marked "done"
+    like "$(<"$(served_dir marked)/log")" 'complete=end-mark' "strict: for its mark"
+    ok "strict: one that does not is refused" wait_for 30 served_in silent failed
+    like "$(<"$(served_dir silent)/why")" 'does not say that it is complete.*dlspool submit' "strict: with what to do about it"
+    ok "strict: and kept" cmp "$scratch/silent.yaml" "$(served_dir silent)/dropped"
+    stop_on A
+    is $? 0 "strict: the daemon stops"
+}
+
 # check_version VERSION UID: everything, with a daemon that is that user.
 check_version() {
     local version=$1 uid=$2 v=v${1%%.*} id
@@ -85,6 +104,7 @@ check_version() {
     is "$(ls -A "$served/.claims" "$served/.new" | grep -vc -e : -e '^$' -e '^\.nfs')" 0 "$v: nothing is left of them"
     stop_on A
     is $? 0 "$v: the daemon stops"
+    [ $v = v3 ] || check_only_complete "$uid"
     detach A
     detach B
     rm -rf "$served" "${scratch:?}"/*

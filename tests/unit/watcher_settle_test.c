@@ -15,6 +15,7 @@ static const struct settle_settings settings = {.quiet = 2000,
                                                 .empty_patience = 50000};
 
 struct story {
+    const struct settle_settings *settings;
     struct settle_memory memory;
     struct settle_look look;
     int64_t now, again;
@@ -24,7 +25,8 @@ struct story {
 /* A regular file of one link, 100 bytes, a whole last line, and a writer who cannot be seen. */
 static struct story begin(void)
 {
-    return (struct story){.now = START,
+    return (struct story){.settings = &settings,
+                          .now = START,
                           .look = {.status = {.st_mode = S_IFREG | 0644,
                                               .st_nlink = 1,
                                               .st_size = 100,
@@ -35,7 +37,7 @@ static struct story begin(void)
 
 static enum settle judge(struct story *story)
 {
-    enum settle diagnosis = settle_judge(&settings, &story->memory, &story->look, story->now,
+    enum settle diagnosis = settle_judge(story->settings, &story->memory, &story->look, story->now,
                                          &story->again, &story->why);
     story->look.flags = 0;
     return diagnosis;
@@ -284,6 +286,43 @@ static void cut_content_is_refused_where_writers_cannot_be_seen(void **state)
     }
 }
 
+/* Quiet is not enough where writers cannot be seen, and whole files are asked for. */
+static void only_what_says_so_is_taken_as_complete(void **state)
+{
+    (void)state;
+    static const enum content silent[] = {CONTENT_PLAUSIBLE, CONTENT_OPEN};
+    struct settle_settings strict = settings;
+    strict.only_complete = true;
+    for (size_t i = 0; i < 2; i++) {
+        struct story story = begin();
+        story.settings = &strict;
+        story.look.content = silent[i];
+        assert_waits_until(&story, START + 60000);
+        assert_string_equal(story.why.text, "it does not say that it is complete");
+        assert_int_equal(judge(&story), SETTLE_REFUSE);
+        assert_non_null(strstr(story.why.text, "`dlspool submit`"));
+        assert_non_null(strstr(story.why.text, "nobody has written to it for 1 min; "));
+        assert_non_null(strstr(story.why.text, "a line `...`"));
+        story = begin();
+        story.settings = &strict;
+        story.look.content = silent[i];
+        story.look.writers = WRITERS_NONE;
+        assert_waits_until(&story, START + 500);
+        assert_int_equal(judge(&story), SETTLE_READY);
+        assert_string_equal(story.memory.complete, "no-writer");
+    }
+    struct story story = begin();
+    story.settings = &strict;
+    story.look.content = CONTENT_COMPLETE;
+    assert_int_equal(judge(&story), SETTLE_READY);
+    assert_string_equal(story.memory.complete, "end-mark");
+    story = begin();
+    story.settings = &strict;
+    story.look.content = CONTENT_UNKNOWN; /* its reader says why it cannot be read */
+    assert_waits_until(&story, START + 2000);
+    assert_int_equal(judge(&story), SETTLE_READY);
+}
+
 static void cut_content_without_a_writer_is_for_the_reader_to_judge(void **state)
 {
     (void)state;
@@ -409,6 +448,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_remembered_is_judged_by_its_age),
         cmocka_unit_test(complete_content_is_ready_unless_it_is_being_written),
         cmocka_unit_test(cut_content_is_refused_where_writers_cannot_be_seen),
+        cmocka_unit_test(only_what_says_so_is_taken_as_complete),
         cmocka_unit_test(cut_content_without_a_writer_is_for_the_reader_to_judge),
         cmocka_unit_test(cut_content_of_a_slow_writer_is_refused),
         cmocka_unit_test(what_may_go_on_unseen_needs_longer),

@@ -260,7 +260,7 @@ static void end_request(void *context, CURLcode code)
         request->outcome = http_target_was_sent(&client->target, slot->easy, code) ? HTTP_NO_ANSWER
                                                                                    : HTTP_NOT_SENT;
         error_set(&request->error, "%s: %s %s: %s", server, request->method, path,
-                  slot->problem[0] ? slot->problem : curl_easy_strerror(code));
+                  http_target_words(&client->target, slot->easy, code, slot->problem));
     }
     curl_multi_remove_handle(client->multi, slot->easy);
     http_target_free_headers(&slot->headers);

@@ -230,7 +230,7 @@ static void finish_stream(void *context, CURLcode code)
         snprintf(words, sizeof(words), "a line is longer than %zu bytes", stream->limits.line);
         set_sentence(stream, words);
     } else if (code != CURLE_OK) {
-        set_sentence(stream, stream->problem[0] ? stream->problem : curl_easy_strerror(code));
+        set_sentence(stream, http_target_words(target, stream->easy, code, stream->problem));
     }
     end_stream(stream);
 }

@@ -8,6 +8,7 @@
  */
 #include "executors/http/target.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -243,6 +244,27 @@ void http_target_end_transfers(CURLM *multi, void (*end)(void *context, CURLcode
 const char *http_target_name(const struct http_target *target)
 {
     return target->unix_socket ? target->unix_socket : target->base;
+}
+
+/* libcurl speaks of port 80 of localhost when it means the socket. */
+const char *http_target_words(const struct http_target *target, CURL *easy, CURLcode code,
+                              const char *problem)
+{
+    long number = 0;
+    if (code == CURLE_COULDNT_CONNECT && target->unix_socket)
+        curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+    switch (number) {
+    case ENOENT:
+        return "there is no such socket; the server that makes it does not run, or makes another "
+               "one";
+    case ECONNREFUSED:
+        return "nobody listens at this socket; the server that made it does not run any more";
+    case EACCES:
+        return "this user may not connect to this socket (its mode, or that of a directory above "
+               "it)";
+    default:
+        return problem[0] ? problem : curl_easy_strerror(code);
+    }
 }
 
 bool http_target_was_sent(const struct http_target *target, CURL *easy, CURLcode code)

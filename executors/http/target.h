@@ -47,6 +47,11 @@ void http_target_end_transfers(CURLM *multi, void (*end)(void *context, CURLcode
 /* The server as sentences name it. */
 const char *http_target_name(const struct http_target *target);
 
+/* What a failed transfer failed of, in words: libcurl's, of which `problem` has the longer ones, or,
+ * where a unix socket cannot be connected to, what is the matter with that. */
+const char *http_target_words(const struct http_target *target, CURL *easy, CURLcode code,
+                              const char *problem);
+
 /* May the server have seen any part of the request, which has ended? */
 bool http_target_was_sent(const struct http_target *target, CURL *easy, CURLcode code);
 

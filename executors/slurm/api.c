@@ -13,7 +13,9 @@
 
 enum {
     RESPONSE_LIMIT = 1 << 29, /* bytes: some 150,000 jobs */
-    MESSAGE_MOST = 300        /* bytes of a server's words in a sentence */
+    MESSAGE_MOST = 300,       /* bytes of a server's words in a sentence */
+    NO_REASON = -1,           /* "Unspecified error": to a GET while slurmctld is down */
+    NO_REPLY = 5005           /* "Zero Bytes were transmitted or received" */
 };
 
 static const struct yaml_limits answer_limits = {.bytes = 64 << 20, .nodes = 4000000, .depth = 64};
@@ -93,11 +95,12 @@ static enum outage find_outage(int code)
     static const int not_asked[] = {EMFILE, ENFILE, ENETUNREACH, ECONNREFUSED, 1001, 1007,
                                     1012,   1800,   2007,        2019,         2027, 2103,
                                     2105,   2131,   6000,        6002,         6005, 7000};
-    /* The connection broke after it was made; -1 is "Unspecified error" to a GET while slurmctld is down. */
-    static const int maybe_done[] = {
-        -1,        EINTR,        EIO,       EPIPE,     ENETDOWN, ECONNABORTED, ECONNRESET, ENOTCONN,
-        ETIMEDOUT, EHOSTUNREACH, ENETRESET, EHOSTDOWN, 1002,     1003,         1004,       1801,
-        1802,      1803,         5000,      5001,      5002,     5003,         5004,       5005};
+    /* The connection broke after it was made. */
+    static const int maybe_done[] = {NO_REASON,    EINTR,      EIO,      EPIPE,     ENETDOWN,
+                                     ECONNABORTED, ECONNRESET, ENOTCONN, ETIMEDOUT, EHOSTUNREACH,
+                                     ENETRESET,    EHOSTDOWN,  1002,     1003,      1004,
+                                     1801,         1802,       1803,     5000,      5001,
+                                     5002,         5003,       5004,     NO_REPLY};
     for (size_t i = 0; i < ARRAY_COUNT(not_asked); i++)
         if (not_asked[i] == code)
             return OUTAGE_NOT_ASKED;
@@ -172,12 +175,17 @@ static void tell_complaint(const struct slurm_connection *connection, struct slu
         error_set(&call->error, "Slurm says: %s", words.data);
     buffer_free(&words);
     enum outage outage = find_outage(complaint->code);
-    if (outage && (complaint->code == 5005 || complaint->code == -1) &&
+    if (outage && (complaint->code == NO_REPLY || complaint->code == NO_REASON) &&
         !slurm_api_is_local(connection))
         error_prefix(&call->error,
                      "slurmctld cannot be reached through slurmrestd at %s, or does not "
                      "take the token of slurm.token_file or slurm.token_directory (one "
                      "that was made with another key, or for another user)",
+                     slurm_api_server(connection));
+    else if (complaint->code == NO_REASON)
+        error_prefix(&call->error,
+                     "slurmctld does not answer slurmrestd at %s: it is down, or just starting "
+                     "(scontrol ping tells)",
                      slurm_api_server(connection));
     else if (outage)
         error_prefix(&call->error, "slurmctld cannot do it through slurmrestd at %s at the moment",
@@ -254,7 +262,7 @@ static void judge_document(struct slurm_connection *connection, struct slurm_cal
         call->outcome = SLURM_UNKNOWN;
     else
         call->outcome = SLURM_UNAVAILABLE;
-    if (complaint.code == 5005 || complaint.code == -1)
+    if (complaint.code == NO_REPLY || complaint.code == NO_REASON)
         slurm_tokens_refused(connection->tokens, call->user);
 }
 
@@ -267,6 +275,7 @@ static void judge_answer(struct slurm_connection *connection, struct arena *aren
         call->outcome = request->outcome == HTTP_NOT_SENT || is_read_only(call) ? SLURM_UNAVAILABLE
                                                                                 : SLURM_UNKNOWN;
         call->error = request->error;
+        error_prefix(&call->error, "slurmrestd (slurm.address) cannot be asked");
         return;
     }
     call->status = request->status;

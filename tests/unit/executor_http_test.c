@@ -158,17 +158,23 @@ static void *listen_for(void *context)
     return NULL;
 }
 
+static int listen_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    assert_true(strlen(path) < sizeof(address.sun_path));
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listener, 64), 0);
+    return listener;
+}
+
 static struct server *start_server(void)
 {
     struct server *server = calloc(1, sizeof(*server));
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     server->directory = unit_directory();
     snprintf(server->socket, sizeof(server->socket), "%s/s", server->directory);
-    assert_true(strlen(server->socket) < sizeof(address.sun_path));
-    memcpy(address.sun_path, server->socket, strlen(server->socket) + 1);
-    server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, sizeof(address)), 0);
-    assert_int_equal(listen(server->listener, 64), 0);
+    server->listener = listen_at(server->socket);
     pthread_create(&server->thread, NULL, listen_for, server);
     return server;
 }
@@ -405,6 +411,9 @@ static void nobody_there_means_not_sent(void **state)
 {
     (void)state;
     struct error error;
+    char *directory = unit_directory(), left[256]; /* a socket whose server has ended */
+    snprintf(left, sizeof(left), "%s/left", directory);
+    close(listen_at(left));
     struct http_settings settings = {.base = "http://d",
                                      .unix_socket = "/nowhere/s",
                                      .timeout = 500,
@@ -414,8 +423,17 @@ static void nobody_there_means_not_sent(void **state)
     struct http_request request = {.method = "POST", .path = "/x"};
     run_one(client, &request);
     assert_int_equal(request.outcome, HTTP_NOT_SENT);
-    assert_non_null(strstr(request.error.text, "/nowhere/s"));
+    assert_string_equal(request.error.text,
+                        "/nowhere/s: POST /x: there is no such socket; the server that makes it "
+                        "does not run, or makes another one");
     http_close(client);
+    settings.unix_socket = left;
+    client = http_open(&settings, &error);
+    run_one(client, &request);
+    assert_int_equal(request.outcome, HTTP_NOT_SENT);
+    assert_non_null(strstr(request.error.text, ": nobody listens at this socket; "));
+    http_close(client);
+    unit_remove(directory);
     settings.unix_socket = NULL;
     settings.base = "http://127.0.0.1:1";
     client = http_open(&settings, &error);

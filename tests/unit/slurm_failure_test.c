@@ -413,6 +413,25 @@ static void one_that_never_ran_fails(void **state)
     never_started_fails(fake.executor, "NodeLost");
 }
 
+/* 22.05 says "Unspecified error" of it, and libcurl "port 80". */
+static void what_is_down_is_named(void **state)
+{
+    struct error error;
+    (void)state;
+    assert_int_equal(fake.executor->operations->ready(fake.executor, &error), 0);
+    fake_order("{\"match\": \"GET .*diag\", \"answer\": {\"status\": 500, \"body\": "
+               "\"{\\\"errors\\\": [{\\\"error_number\\\": -1, \\\"error\\\": \\\"Unspecified "
+               "error\\\"}]}\"}}");
+    assert_int_equal(fake.executor->operations->ready(fake.executor, &error), -1);
+    assert_says(error.text, "slurmctld does not answer slurmrestd at unix:");
+    assert_says(error.text, ": it is down, or just starting (scontrol ping tells): Slurm says: ");
+    assert_int_equal(unlink(fake_path("rest.sock")), 0);
+    fake_open("");
+    assert_int_equal(fake.executor->operations->ready(fake.executor, &error), -1);
+    assert_says(error.text, "slurmrestd (slurm.address) cannot be asked: /");
+    assert_says(error.text, "there is no such socket");
+}
+
 static void no_version_is_no_guess(void **state)
 {
     struct error error;
@@ -448,6 +467,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ends_have_reasons, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(waiting_has_reasons, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(one_that_never_ran_fails, fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_is_down_is_named, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(no_version_is_no_guess, fake_set_up, fake_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

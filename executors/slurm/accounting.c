@@ -13,6 +13,7 @@
 #include "executors/slurm/values.h"
 
 enum {
+    NOTHING_FOUND = 9003,    /* ESLURM_REST_EMPTY_RESULT: slurmdbd answered, with no job */
     NAMES_AT_ONCE = 40,      /* in one URL, which stays below 4 KiB */
     LOOKED_BACK = 30 * 86400 /* seconds */
 };
@@ -85,7 +86,7 @@ int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *u
         struct slurm_call call = {.method = "GET",
                                   .path = make_path(arena, version->database, names + at, some),
                                   .user = user};
-        if (slurm_ask(slurm, arena, &call) == SLURM_DONE) {
+        if (slurm_ask(slurm, arena, &call) == SLURM_DONE || call.code == NOTHING_FOUND) {
             take_jobs(records, arena, call.answer);
         } else {
             result = -1;

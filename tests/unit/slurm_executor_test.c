@@ -234,6 +234,20 @@ static void the_accounting_tells_of_what_was_forgotten(void **state)
     assert_int_equal(fake_job_count(), 1);
 }
 
+/* slurmrestd calls an answer of slurmdbd without jobs an error. */
+static void what_the_accounting_has_nothing_of_is_handed_in_again(void **state)
+{
+    (void)state;
+    fake_stop();
+    fake_start("38", "--database");
+    fake_submit("j-1", fake_manifest);
+    fake_order("{\"forget\": \"all\"}");
+    fake_poll("j-1");
+    fake_ahead += 4000;
+    assert_int_equal(fake_poll("j-1").phase, PHASE_WAITING);
+    assert_int_equal(fake_job_count(), 1);
+}
+
 static void a_job_that_is_there_twice_runs_once(void **state)
 {
     (void)state;
@@ -525,6 +539,8 @@ int main(void)
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(what_began_is_waited_for_and_not_begun_again, fake_set_up,
                                         fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_the_accounting_has_nothing_of_is_handed_in_again,
+                                        fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(the_accounting_tells_of_what_was_forgotten, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_is_there_twice_runs_once, fake_set_up,

@@ -101,7 +101,7 @@ static int check_together(const struct slurm_settings *slurm, struct error *erro
 int slurm_settings_read(struct slurm_settings *slurm, struct arena *arena,
                         const struct value *settings, struct error *error)
 {
-    *slurm = (struct slurm_settings){.address = TEXT("unix:/run/slurmrestd.socket")};
+    *slurm = (struct slurm_settings){.address = TEXT("unix:/run/slurmrestd/slurmrestd.socket")};
     const struct section section = {"slurm", slurm, arena, error};
     if (section_read(&section, value_get(settings, section.name), fields, ARRAY_COUNT(fields)))
         return -1;

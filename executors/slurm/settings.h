@@ -1,7 +1,7 @@
 /* executors/slurm/settings.h - the part `slurm:` of dlspool.yaml
  *
  *   address          where slurmrestd listens: unix:/PATH, http://HOST:PORT or https://HOST:PORT;
- *                    default unix:/run/slurmrestd.socket
+ *                    default unix:/run/slurmrestd/slurmrestd.socket
  *   ca_file          PEM file with the authorities that are trusted for an https:// address; ""
  *                    (default): the machine's
  *   user             account that all jobs run as; "" (default): each runs as its owner

@@ -6,10 +6,11 @@
 . "$(dirname "$0")/slurm.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root can run jobs as other users"
 trap 'stop_daemon; stop_slurm; finish' EXIT
-# One of the users has a home.
+# One of the users has a home.  Those of docs/slurm.md are there, and a /run of this script's own.
 mkdir -p "$scratch/homes/games" && chown games: "$scratch/homes/games" && chmod 755 "$scratch" &&
     sed -E "s|^(games:.*):[^:]*:[^:]*|\\1:$scratch/homes/games:/bin/sh|; s|^(news:.*):[^:]*:[^:]*|\\1:/nonexistent:/bin/sh|" /etc/passwd >"$scratch/passwd" &&
-    mount --bind "$scratch/passwd" /etc/passwd || exit 1
+    printf '%s:x:%d:65534::/nonexistent:/bin/sh\n' training 62901 slurmrestd 62902 >>"$scratch/passwd" &&
+    mount --bind "$scratch/passwd" /etc/passwd && mount -t tmpfs -o mode=755 own /run || exit 1
 start_slurm --users --jwt
 new_spool slurm || exit 1
 address=http://$(<"$slurm/address")
@@ -102,6 +103,57 @@ dropper=news job other 'id -un'
 ok "with the token of SlurmUser a job is done" wait_for 40 in_state one "done"
 ok "and another's" wait_for 40 in_state other "done"
 is "$(output_of one) $(output_of other)" "games news" "each ran as its owner"
+
+# What docs/slurm.md says to set up, as it stands there: its units, as systemd starts them, its settings, its token.
+# block LANGUAGE WORD: the first block of that language that has the word.
+block() {
+    awk -v fence="^ *[\`]{3}$1\$" -v word="$2" '
+        $0 ~ fence { inside = 1; text = ""; next }
+        inside && /^ *```$/ { inside = 0; if (index(text, word)) { printf "%s", text; exit } }
+        inside { sub(/^   /, ""); text = text $0 "\n" }' "$top/docs/slurm.md"
+}
+unit_starts() { # WORD: the unit that has it, until it listens
+    local unit user directory environment command
+    unit=$(block ini "$1")
+    user=$(sed -n 's/^User=//p' <<<"$unit") directory=/run/$(sed -n 's/^RuntimeDirectory=//p' <<<"$unit")
+    environment=$(sed -n 's/^Environment=//p' <<<"$unit") command=$(sed -n 's/^ExecStart=//p' <<<"$unit")
+    install -d -m 755 -o "$user" "$directory"
+    setpriv --reuid "$user" --regid 65534 --clear-groups env ${environment:+"$environment"} $command >"$scratch/${directory##*/}.log" 2>&1 &
+    echo $! >>"$scratch/units"
+    wait_for 20 test -S "${command##*unix:}"
+}
+# The lines of a part of dlspool.yaml get the values that the block has.
+take_settings() {
+    local key value
+    while IFS=: read -r key value; do
+        [[ $key = ' '* ]] || continue
+        sed -i -E "/^slurm:/,/^[a-z]/s|^  ${key// /}: .*|  ${key// /}:${value%%  *}|" "$spool/dlspool.yaml"
+    done < <(block yaml "$1")
+}
+says_status() { dlspool status 2>&1 | grep -q -- "$1"; }
+stop_units() { [ ! -e "$scratch/units" ] || { xargs kill -KILL <"$scratch/units"; rm "$scratch/units"; } 2>/dev/null; }
+trap 'stop_daemon; stop_units; stop_slurm; finish' EXIT
+stop_daemon
+must "documented: slurmrestd with tokens starts" unit_starts rest_auth/jwt
+must "documented: and without" unit_starts rest_auth/local
+must "documented: root makes a token" bash -c "$(block sh 'scontrol token')"
+cat /run/dlspool-token/slurm >>"$scratch/all-tokens"
+take_settings token_file:
+start_daemon
+dropper=games job documented 'id -un'
+ok "documented: with tokens a job is done" wait_for 40 in_state documented "done"
+is "$(output_of documented)" games "documented: as its owner"
+like "$(dlspool status)" 'takes jobs' "documented: status says that it works"
+stop_daemon
+set_setting token_file '""'
+take_settings 'user: training'
+start_daemon
+dropper=games job documented-too 'id -un'
+ok "documented: without tokens, too" wait_for 40 in_state documented-too "done"
+is "$(output_of documented-too)" training "documented: as the one who slurmrestd is"
+# What is down is named.
+stop_units
+ok "slurmrestd that ended is named" wait_for 20 says_status 'nobody listens at this socket'
 
 stop_daemon
 is "$(grep -rlFf <(sort -u "$scratch/all-tokens") "$spool" "$scratch/daemon.log" | wc -l)" 0 "no file and no message has a token"

@@ -82,7 +82,8 @@ enum { IMAGE_RAN_SIZE = 96, ADDRESS_SIZE = 96 };
 
 struct task_state {
     char role[64];
-    int index; /* of the task in its role, from 0 */
+    int index;  /* of the task in its role, from 0 */
+    bool waits; /* it has not started, while others may have */
     bool ended;
     int exit_code;   /* when ended: 0 to 255, 128 + signal for a signal */
     char reason[64]; /* "", "Exited", "OOMKilled", "TimeLimit", "StartError", ... */
@@ -106,10 +107,13 @@ struct job_poll {
     /* filled in: */
     enum job_phase phase;
     int64_t started, ended; /* times of day; 0: not known */
-    char node[64];          /* where its first task runs, or its nodes; "" when that is not known */
-    int exit_code;          /* of the task that made the job fail */
-    char reason[64];        /* one word of the executor for a failure, as in task_state */
-    char detail[512];       /* a sentence: which task, what happened, or why it waits */
+    char scheduler_id
+        [64]; /* its name at the scheduler, and its state there in the scheduler's own ... */
+    char scheduler_state[32]; /* ... word; "" where the scheduler has none, or it is not known */
+    char node[64];    /* where its first task runs, or its nodes; "" when that is not known */
+    int exit_code;    /* of the task that made the job fail */
+    char reason[64];  /* one word of the executor for a failure, as in task_state */
+    char detail[512]; /* a sentence: which task, what happened, or why it waits */
     struct task_state *tasks; /* in the arena given to poll(), may be 0 of them */
     size_t task_count;
     int64_t cpu_time; /* milliseconds of CPU time that all its tasks have used so far

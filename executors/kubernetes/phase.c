@@ -202,6 +202,7 @@ static void assess_task(struct assessment *assessment, struct task *task)
     else
         assess_active_pod(task);
     task->end = pod && pod->end ? pod->end : task->job->end ? task->job->end : INT64_MAX;
+    task->state.waits = !task->state.ended && !(pod && pod->started);
     if (pod && pod->started) {
         memcpy(task->state.image, pod->image, sizeof(task->state.image));
         assessment->started = true;

@@ -234,6 +234,7 @@ static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
         snprintf(task->role, sizeof(task->role), "%s", local_label(container, "role"));
         task->index = (int)local_label_number(container, "index");
         task->ended = container->state == PODMAN_STATE_ENDED;
+        task->waits = container->state == PODMAN_STATE_CREATED;
         task->killed = executor_task_is_killed(poll, task->index);
         int64_t used = local_cpu_time(exit_reason->local, container);
         poll->cpu_time += used > 0 ? used : 0;

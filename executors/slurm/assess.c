@@ -117,6 +117,7 @@ static void fill_tasks(struct assessment *assessment)
         snprintf(state->role, sizeof(state->role), "%.*s", (int)task->role.length, task->role.data);
         state->index = task->index;
         state->ended = task->ended;
+        state->waits = job->manifest->array_count && !task->ended && !task->begun;
         state->exit_code = task->exit_code;
         state->killed = executor_task_is_killed(poll, task->index);
         memcpy(state->image, task->image, sizeof(state->image));
@@ -662,6 +663,21 @@ static void assess_unknown(struct assessment *assessment)
     }
 }
 
+/* Tell under which number Slurm has the job, and in which state: of an array, what runs goes before what waits. */
+static void tell_scheduler(const struct slurm_record *leader, const struct slurm_records *records,
+                           struct job_poll *poll)
+{
+    struct text word = leader->state_word;
+    for (size_t i = 0; i < records->count; i++)
+        if (records->items[i].state == SLURM_STATE_RUNNING &&
+            slurm_record_head(&records->items[i]) == slurm_record_head(leader))
+            word = records->items[i].state_word;
+    snprintf(poll->scheduler_id, sizeof(poll->scheduler_id), "%lld",
+             (long long)slurm_record_head(leader));
+    snprintf(poll->scheduler_state, sizeof(poll->scheduler_state), "%.*s", (int)word.length,
+             word.length ? word.data : "");
+}
+
 void slurm_assess(struct slurm *slurm, struct arena *arena, struct slurm_job *job,
                   const struct slurm_records *records, struct job_poll *poll,
                   struct slurm_need *need)
@@ -670,6 +686,8 @@ void slurm_assess(struct slurm *slurm, struct arena *arena, struct slurm_job *jo
         .slurm = slurm, .arena = arena, .job = job, .records = records, .poll = poll, .need = need};
     *need = (struct slurm_need){0};
     assessment.leader = choose_record(job, records);
+    if (assessment.leader)
+        tell_scheduler(assessment.leader, records, poll);
     if (assessment.leader && assessment.leader->state == SLURM_STATE_RUNNING && !job->running)
         job->running = clock_elapsed() ? clock_elapsed() : 1;
     if (!job->known) {

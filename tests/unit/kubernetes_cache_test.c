@@ -146,10 +146,12 @@ static void a_job_runs_and_succeeds(void **state)
     take_pod("worker", 0, "",
              "'phase':'Pending'," MAIN("'waiting':{'reason':'ContainerCreating'}"));
     expect_wait("");
+    assert_true(ask().tasks[0].waits);
     take_pod("worker", 0, "", RUNNING);
     expect(PHASE_RUNNING, 0, "", "");
     poll = ask();
     assert_int_equal(poll.task_count, 1);
+    assert_false(poll.tasks[0].waits);
     assert_false(poll.tasks[0].ended);
     assert_string_equal(poll.tasks[0].role, "worker");
     assert_true(poll.started > 0 && !poll.ended);

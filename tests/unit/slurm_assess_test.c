@@ -411,9 +411,25 @@ static void where_a_task_listens_is_what_its_script_says(void **state)
     assert_string_equal(fake_poll("j-1").tasks[1].address, "");
 }
 
+static void slurm_s_own_words_are_told(void **state)
+{
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    set_state("PENDING");
+    struct job_poll poll = fake_poll("j-1");
+    assert_string_equal(poll.scheduler_id, "1");
+    assert_string_equal(poll.scheduler_state, "PENDING");
+    set_state("CONFIGURING");
+    assert_string_equal(fake_poll("j-1").scheduler_state, "CONFIGURING");
+    fake_order("{\"forget\": \"all\"}");
+    fake_ahead += 2000;
+    assert_string_equal(fake_poll("j-1").scheduler_id, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(slurm_s_own_words_are_told, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(where_a_task_listens_is_what_its_script_says, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(what_was_put_back_runs_while_its_heart_beats, fake_set_up,

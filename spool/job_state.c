@@ -65,6 +65,31 @@ static void take_listening(const struct event *event, struct job_situation *situ
     arena_free(arena);
 }
 
+/* Add a name to a list such as "main-2, main-5", or take it out. */
+static void change_list(char *list, size_t size, const char *name, bool add)
+{
+    struct buffer changed = {0};
+    struct text rest = text_of(list), item;
+    while (text_next(&rest, ',', &item)) {
+        item = text_trim(item);
+        if (item.length && !text_is(item, name))
+            buffer_printf(&changed, "%s%.*s", changed.length ? ", " : "", (int)item.length,
+                          item.data);
+    }
+    if (add && changed.length + strlen(name) + 2 < size)
+        buffer_printf(&changed, "%s%s", changed.length ? ", " : "", name);
+    snprintf(list, size, "%s", changed.length ? changed.data : "");
+    buffer_free(&changed);
+}
+
+static void take_lost(const struct event *event, struct job_situation *situation, bool lost)
+{
+    char name[80];
+    take_word(event, "task", name, sizeof(name));
+    if (name[0])
+        change_list(situation->lost, sizeof(situation->lost), name, lost);
+}
+
 static int64_t time_of(const struct event *event)
 {
     struct arena *arena = arena_new();
@@ -90,6 +115,8 @@ static void fold_event(const struct event *event, struct job_situation *situatio
         situation->waits[0] = '\0';
     } else if (text_is(event->name, "waiting")) {
         take_word(event, "why", situation->waits, sizeof(situation->waits));
+    } else if (text_is(event->name, "lost") || text_is(event->name, "returned")) {
+        take_lost(event, situation, text_is(event->name, "lost"));
     } else if (text_is(event->name, "image")) {
         take_image(event, situation);
     } else if (text_is(event->name, "listening")) {

@@ -50,6 +50,9 @@ struct job_situation {
     int64_t started, ended;
     char node[64];   /* where it runs or ran; "" when unknown */
     char waits[256]; /* why the scheduler has not started it, in the scheduler's words; or "" */
+    /* The tasks that have failed while the job went on without them, and did not return:
+     * "main-2, main-5"; if there are more than fit, the first ones. */
+    char lost[256];
     /* What its roles really ran in: "host", an image's digest, or what tells which file it was. */
     struct image_of_role ran[SITUATION_IMAGES_MOST];
     size_t ran_count;

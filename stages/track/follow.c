@@ -153,6 +153,7 @@ static void decide_action(struct tracker *tracker, struct followed *followed)
     if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started)))
         tracked->started = progress_started(followed->job, poll, NULL) == 0;
     images_ran_note(&tracked->images, followed->job, poll);
+    tasks_now_note(&tracked->tasks, followed->job, poll, tracked->array);
     if (poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && (stop || ended) &&
         !all_tasks_ended(poll))
         want_stop(tracker, followed);

@@ -19,6 +19,7 @@
 #include "stages/stage.h"
 #include "stages/track/images_ran.h"
 #include "stages/track/measure.h"
+#include "stages/track/tasks_now.h"
 #include "watcher/watch.h"
 
 enum {
@@ -52,6 +53,7 @@ struct tracked {
     char waiting[128]; /* the last reason it waited for */
     struct measure *measure;
     struct images_ran *images; /* that its log tells of */
+    struct tasks_now *tasks;   /* that are written down */
     bool noted;                /* what was measured is written down for good */
     bool array;                /* single tasks of it can be killed ... */
     struct task_kills *kills;  /* ... and these are to be killed; NULL: nobody has requested it */

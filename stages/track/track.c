@@ -86,6 +86,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
         preempt_recall(tracked, buffer_text(&log));
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
+        tracked->tasks = tasks_now_recall(buffer_text(&log), record->attempt);
         /* By the last event that moves a job: a request may have come after it. */
         if (!eventlog_state(buffer_text(&log), &state))
             fate = FATE_NONE;
@@ -134,6 +135,7 @@ void track_forget(struct tracker *tracker, struct tracked *tracked)
     free(tracked->preemption);
     free(tracked->lost);
     free(tracked->images);
+    tasks_now_free(tracked->tasks);
     follow_tasks_free(tracked);
     names_remove(tracker->jobs, tracked);
 }

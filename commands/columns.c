@@ -160,6 +160,20 @@ static void cell_node(const struct cell_source *source, struct buffer *out)
     buffer_add_string(out, source->view->situation.node);
 }
 
+/* The job's name at the scheduler, and its state there, in the scheduler's word. */
+static void cell_scheduler(const struct cell_source *source, struct buffer *out)
+{
+    const struct tasks_file *tasks = &source->view->tasks;
+    buffer_add_string(out, tasks->scheduler_id);
+    if (tasks->scheduler_state[0])
+        buffer_printf(out, "%s%s", out->length ? " " : "", tasks->scheduler_state);
+}
+
+static void cell_tasks(const struct cell_source *source, struct buffer *out)
+{
+    view_print_tasks(source->view, out);
+}
+
 static void cell_exit(const struct cell_source *source, struct buffer *out)
 {
     int code = view_exit_code(source->view);
@@ -202,6 +216,8 @@ static const struct column {
     {"cpus", "CPUS", cell_cpus, 1, true, true},
     {"gpus", "GPUS", cell_gpus, 0, true, true},
     {"node", "NODE", cell_node, 4, false, true},
+    {"tasks", "TASKS", cell_tasks, 2, false, true},
+    {"scheduler", "SCHEDULER", cell_scheduler, 6, false, true},
     {"reason", "REASON", cell_reason, 0, false, true},
     {"age", "AGE", cell_age, 0, true, false},
     {"submitted", "SUBMITTED", cell_submitted, 0, false, false},

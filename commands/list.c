@@ -276,9 +276,9 @@ int command_list(int argument_count, char **arguments)
         0,
         0,
         "List the jobs, newest first: all that have not ended, and 50 that have.",
-        "Columns: id name state user elapsed queue cpus gpus node reason age submitted started\n"
-        "ended memory priority exit deadline library type directory.  On a terminal, columns that\n"
-        "say nothing are left out, and the reason is cut.  Times are by TZ.\n",
+        "Columns: id name state user elapsed queue cpus gpus node tasks scheduler reason age\n"
+        "submitted started ended memory priority exit deadline library type directory.  On a terminal,\n"
+        "columns that say nothing are left out, and the reason is cut.  Times are by TZ.\n",
         options};
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))

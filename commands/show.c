@@ -96,6 +96,19 @@ static void print_resources(const struct job_record *record)
         printf("%-15s %d\n", "priority", record->priority);
 }
 
+static void print_scheduler(const struct job_view *view)
+{
+    const struct tasks_file *tasks = &view->tasks;
+    struct buffer counts = {0};
+    view_print_tasks(view, &counts);
+    print_fact("tasks", buffer_text(&counts));
+    print_fact("lost", text_of(view->situation.lost));
+    if (tasks->scheduler_id[0])
+        printf("%-15s %s%s%s\n", "at scheduler", tasks->scheduler_id,
+               tasks->scheduler_state[0] ? ", " : "", tasks->scheduler_state);
+    buffer_free(&counts);
+}
+
 static void print_words(const struct text *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -179,6 +192,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_command(job, record);
     print_fact("executor", record->executor);
     print_fact("queue", record->queue);
+    print_scheduler(view);
     print_fact("node", text_of(view->situation.node));
     reach_print(reach);
     print_fact("image", record->image);

@@ -44,6 +44,23 @@ static struct text held_now(int job, const struct job_place *place, struct arena
     return held.tasks;
 }
 
+/* What the executor says of the tasks of this attempt.  Of a job that is done there is nothing to
+ * tell: they have succeeded. */
+static void read_tasks(int job, struct job_view *view)
+{
+    bool told = view->place.state == STATE_SUBMITTED || view->place.state == STATE_FAILED;
+    if (!told || tasks_file_read(job, &view->tasks, NULL) ||
+        view->tasks.attempt != view->record.attempt)
+        view->tasks = (struct tasks_file){.attempt = 0};
+}
+
+static struct text lost_sentence(struct arena *arena, const char *lost)
+{
+    bool several = strchr(lost, ',') != NULL;
+    return arena_printf(arena, "%s %s lost, and the job goes on without %s\n", lost,
+                        several ? "are" : "is", several ? "them" : "it");
+}
+
 int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
               struct job_view *view)
 {
@@ -64,6 +81,9 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
     buffer_free(&why);
     job_state_read_situation(job, place, &view->situation);
     view->tasks_held = held_now(job, place, arena, &view->record);
+    read_tasks(job, view);
+    if (!view->why.length && view->situation.lost[0] && place->state == STATE_SUBMITTED)
+        view->why = lost_sentence(arena, view->situation.lost);
     if (!view->why.length && view->situation.state == JOB_QUEUED)
         view->why = arena_text(arena, view->situation.waits, strlen(view->situation.waits));
     sys.close(job);
@@ -109,6 +129,25 @@ int64_t view_elapsed(const struct job_view *view)
     return elapsed > 0 ? elapsed : 0;
 }
 
+void view_print_tasks(const struct job_view *view, struct buffer *out)
+{
+    const struct tasks_file *tasks = &view->tasks;
+    const struct {
+        int number;
+        const char *word;
+    } counts[] = {{tasks->waiting, "waiting"},
+                  {tasks->running, "running"},
+                  {tasks->succeeded, "succeeded"},
+                  {tasks->failed, "failed"}};
+    bool any = false;
+    for (size_t i = 0; i < ARRAY_COUNT(counts) && tasks_file_total(tasks) > 1; i++) {
+        if (!counts[i].number)
+            continue;
+        buffer_printf(out, "%s%d %s", any ? ", " : "", counts[i].number, counts[i].word);
+        any = true;
+    }
+}
+
 int view_exit_code(const struct job_view *view)
 {
     if (view->place.state == STATE_DONE)
@@ -142,6 +181,39 @@ static struct value *array_tree(struct arena *arena, const struct job_view *view
     put_text(arena, tree, "held", view->tasks_held);
     put_text(arena, tree, "left", record->array_left);
     return tree;
+}
+
+/* What the scheduler has of it, in its own words. */
+static struct value *scheduler_tree(struct arena *arena, const struct tasks_file *tasks)
+{
+    if (!tasks->scheduler_id[0])
+        return value_null(arena);
+    struct value *tree = value_object(arena);
+    put_text(arena, tree, "id", text_of(tasks->scheduler_id));
+    put_text(arena, tree, "state", text_of(tasks->scheduler_state));
+    return tree;
+}
+
+/* How many tasks wait, run and have ended. */
+static struct value *tasks_tree(struct arena *arena, const struct tasks_file *tasks)
+{
+    if (!tasks_file_total(tasks))
+        return value_null(arena);
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "waiting", value_number(arena, tasks->waiting));
+    value_put(arena, tree, "running", value_number(arena, tasks->running));
+    value_put(arena, tree, "succeeded", value_number(arena, tasks->succeeded));
+    value_put(arena, tree, "failed", value_number(arena, tasks->failed));
+    return tree;
+}
+
+static struct value *lost_tree(struct arena *arena, const char *lost)
+{
+    struct value *list = value_list(arena);
+    struct text rest = text_of(lost), name;
+    while (rest.length && text_next(&rest, ',', &name))
+        value_append(arena, list, value_text(arena, text_trim(name)));
+    return list;
 }
 
 static struct value *after_tree(struct arena *arena, const struct job_record *record)
@@ -231,6 +303,9 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "request_sha256", record->request_sha256);
     put_text(arena, tree, "manifest_sha256", record->manifest_sha256);
     value_put(arena, tree, "exit_code", number_or_null(arena, view_exit_code(view)));
+    value_put(arena, tree, "scheduler", scheduler_tree(arena, &view->tasks));
+    value_put(arena, tree, "tasks", tasks_tree(arena, &view->tasks));
+    value_put(arena, tree, "lost", lost_tree(arena, view->situation.lost));
     value_put(arena, tree, "array", array_tree(arena, view));
     value_put(arena, tree, "after", after_tree(arena, record));
     value_put(arena, tree, "failure", failure_tree(arena, view));

@@ -5,6 +5,7 @@
 #include "spool/job_state.h"
 #include "spool/record.h"
 #include "spool/spool.h"
+#include "spool/tasks_file.h"
 #include "spool/waiting.h"
 
 struct job_view {
@@ -14,7 +15,8 @@ struct job_view {
     struct error unreadable; /* ... or this is why not */
     struct text why;         /* all of it; empty when there is none */
     struct job_situation situation;
-    struct text tasks_held; /* of an array: the tasks on hold; empty: none */
+    struct tasks_file tasks; /* of this attempt; its attempt is 0 when it is not known */
+    struct text tasks_held;  /* of an array: the tasks on hold; empty: none */
 };
 
 /* Read the job's files.  -1 with errno when the directory is gone or may not be read: then only
@@ -37,6 +39,10 @@ bool view_has_ended(const struct job_view *view);
 int64_t view_elapsed(const struct job_view *view);
 /* 0 for a done job; for a failed one the exit code of the task that decided; -1 without one. */
 int view_exit_code(const struct job_view *view);
+
+/* Append how many tasks wait, run and have ended, "3 running, 1 failed"; nothing of a job of one
+ * task, and of what is not known. */
+void view_print_tasks(const struct job_view *view, struct buffer *out);
 
 /* A tree for --json. */
 struct value *view_tree(struct arena *arena, const struct job_view *view);

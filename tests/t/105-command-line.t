@@ -38,6 +38,9 @@ run() { output=$("$@" 2>&1); status=$?; }
 make "$today" digits "log=$ended"; first=$id
 make failed digits "log=$ended" code=3 why="task main-0 ended with exit code 3"; second=$id
 make submitted digits "log=$began"; third=$id
+lost='2026-11-22T10:01:00.000Z lost attempt=1 task=main-1 exit_code=137 reason=Exited\n'
+printf '2026-11-22T10:01:00.000Z tasks attempt=1 id=4711 state=RUNNING waiting=0 running=2 succeeded=0 failed=1\n' >"$spool/submitted/$id/tasks"
+printf "$lost" >>"$spool/submitted/$id/log"
 make submitted queuing; queuing=$id
 make rendered waits; waits=$id
 make held rests; rests=$id
@@ -63,6 +66,12 @@ is "$(dlspool list --format id | head -n 2 | tr '\n' ' ')" "$others $foreign " "
 is "$(dlspool list --name digits --mine --format state,elapsed,cpus,gpus,exit,reason | tr -s ' ' | tail -n +2)" \
     "failed 5:00 2 1 3 task main-0 ended with exit code 3
 done 5:00 2 1 0 -" "list has the columns that are asked for"
+is "$(dlspool list --state running --format tasks,scheduler,reason | tr -s ' ')" \
+    "2 running, 1 failed 4711 RUNNING main-1 is lost, and the job goes on without it" "and what the scheduler and its tasks do"
+is "$(dlspool show --json "$third" | jq -c '[.scheduler, .tasks, .lost]')" \
+    '[{"id":"4711","state":"RUNNING"},{"waiting":0,"running":2,"succeeded":0,"failed":1},["main-1"]]' "show has it as well"
+like "$(dlspool show "$third" | tr -s ' ')" $'tasks 2 running, 1 failed\nlost main-1\nat scheduler 4711, RUNNING' "for people, too"
+is "$(dlspool show --json "$queuing" | jq -c '[.scheduler, .tasks, .lost]')" '[null,null,[]]' "and nothing of which nothing is known"
 is "$(dlspool list --user 4711 --sort name --format name | tr '\n' ' ')" "digits foreign " "--user and --sort"
 is "$(TZ=Asia/Tokyo dlspool list --limit 1 --state running --format started)" "2026-11-22 19:00:02" "times are by TZ"
 is "$(dlspool list --since 2020-01-01 --format id | wc -l)" 9 "--since takes a date"

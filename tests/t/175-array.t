@@ -125,6 +125,9 @@ sweep partly '"1-5"' 0.05 'hold: true'
 must "another waits" wait_for 30 in_state partly held
 ok "all but one are released" dlspool release partly/1-4
 must "four begin" wait_for 60 has_begun partly 4
+counted() { [ "$(dlspool list --name partly --format tasks | tail -n 1)" = "4 running" ]; }
+ok "list tells how many run" wait_for 30 counted
+is "$(dlspool show --json partly | jq -c .tasks)" '{"waiting":0,"running":4,"succeeded":0,"failed":0}' "so does show"
 is "$(dlspool show --json partly | jq -c '[.state, .array.tasks, .array.held]')" '["running","1-4","5"]' "show tells which do not"
 touch "$shared/partly/go"
 must "it ends in failed/" wait_for 60 in_state partly failed

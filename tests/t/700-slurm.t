@@ -72,7 +72,7 @@ ok "nothing of them is left at Slurm" wait_for 20 slurm_is_idle
 job patient 'echo at last' 'queue: down'
 job unlucky 'true' 'queue: down' 'units: {total: 9, pattern: "step {done}"}'
 ok "a partition that is down is the reason why a job waits" wait_for 20 says patient 'waiting .*PartitionDown'
-like "$(dlspool list --name patient)" 'queued .*PartitionDown' "and list says so"
+like "$(dlspool list --name patient)" "queued .* $(slurm_id patient) PENDING .*PartitionDown" "and list says so, with Slurm's number and state of it"
 ok "so does another one" wait_for 20 says unlucky 'waiting .*PartitionDown'
 scancel "$(slurm_id unlucky)"
 ok "one that is cancelled at Slurm before it ran has failed" wait_for 40 in_state unlucky failed
@@ -128,6 +128,8 @@ is "$(<"$scratch/unreleased")" once "it ran once, too"
 job steady 'echo begun; sleep 4; echo steady'
 begun() { grep -q begun "$(job_dir steady)/output/main-0.log"; }
 ok "a job runs" wait_for 20 begun
+scheduled() { [ "$(dlspool show --json steady | jq -c .scheduler)" = "{\"id\":\"$(slurm_id steady)\",\"state\":\"RUNNING\"}" ]; }
+ok "show tells what Slurm calls it" wait_for 20 scheduled
 state_saved() { [ -n "$(find "$slurm/state/job_state" -newer "$(job_dir steady)/job.yaml")" ]; }
 wait_for 20 state_saved
 cluster stop slurmctld

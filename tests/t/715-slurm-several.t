@@ -77,11 +77,17 @@ type=array job some "echo begin \$DLSPOOL_ARRAY_INDEX >>$shared/some; until [ -e
     'array: {values: {RATE: [1, 2, 3, 4, 5]}, at_once: 2}'
 some_begun() { [ "$(wc -l <"$shared/some")" = "$1" ]; }
 ok "two of a sweep run" wait_for 30 some_begun 2
+counted() {
+    [[ $(dlspool list --name some --format tasks,scheduler | tail -n 1) =~ ^"3 waiting, 2 running  "([0-9]+)" RUNNING"$ ]] &&
+        squeue -h -j "${BASH_REMATCH[1]}" -o '%F %k' | grep -q "^${BASH_REMATCH[1]} dlspool:.*:some-"
+}
+ok "list tells how many elements wait and run, and what Slurm calls the job" wait_for 30 counted
 like "$(dlspool kill some/1,3)" '^asked to kill some-[^ ]*/1,3$' "two of its tasks are to be killed"
 ok "another takes the place of the one that ran" wait_for 40 some_begun 3
 touch "$shared/some-go"
 must "when the others have ended it ends in failed/" wait_for 60 in_state some failed
 is "$(sort "$shared/some" | tr '\n' ' ')" "begin 0 begin 1 begin 2 begin 4 " "the one that had not begun did not"
+is "$(dlspool show --json some | jq -c .tasks)" '{"waiting":0,"running":0,"succeeded":3,"failed":2}' "show tells how many ended how"
 like "$(<"$(job_dir some)/why")" \
     '^2 of 5 tasks were killed, those of the indexes 1,3, by [^ ]* at ' "why says so"
 ok "retry of one" dlspool retry some/3

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-enum { MOST_TASKS = 1000000 };
+enum { MOST_TASKS = 1000000, MOST_AGAIN = 1000 };
 
 /* -1 or a number from 1. */
 static int read_number(const struct value *value, const char *role, const char *field, int *number,
@@ -19,6 +19,17 @@ static int read_number(const struct value *value, const char *role, const char *
     return 0;
 }
 
+/* How often a failed task is started again. */
+static int read_again(const struct value *value, const char *role, int *again, struct error *error)
+{
+    if (value->kind != VALUE_NUMBER || floor(value->number) != value->number || value->number < 0 ||
+        value->number > MOST_AGAIN)
+        return error_set(error, "%s.again: expected a whole number from 0 to %d", role, MOST_AGAIN);
+    *again = (int)value->number;
+    return 0;
+}
+
+/* Read the rule for one role; -1 and a sentence that names the field. */
 static int read_role(const struct member *member, struct completion_role *role, struct error *error)
 {
     struct error_quote_buffer quotes[2];
@@ -35,15 +46,21 @@ static int read_role(const struct member *member, struct completion_role *role, 
             role->each = field->value->boolean;
             continue;
         }
+        if (text_is(field->key, "again")) {
+            if (read_again(field->value, name, &role->again, error))
+                return -1;
+            continue;
+        }
         if (!failed && !text_is(field->key, "succeeded"))
-            return error_set(error, "%s.%s: unknown field, expected failed, succeeded or each",
+            return error_set(error,
+                             "%s.%s: unknown field, expected failed, succeeded, again or each",
                              name, error_quote(&quotes[1], field->key.data, field->key.length));
         if (read_number(field->value, name, failed ? "failed" : "succeeded",
                         failed ? &role->failed : &role->succeeded, error))
             return -1;
     }
-    if (role->each && (role->failed || role->succeeded))
-        return error_set(error, "%s.each: expected neither failed nor succeeded beside it", name);
+    if (role->each && (role->failed || role->succeeded || role->again))
+        return error_set(error, "%s.each: expected no failed, succeeded or again beside it", name);
     return 0;
 }
 
@@ -79,6 +96,20 @@ static const struct completion_role *find_role(const struct completion_rule *rul
         if (text_is(rule->roles[i].role, name))
             return &rule->roles[i];
     return NULL;
+}
+
+bool completion_has_again(const struct completion_rule *rule)
+{
+    bool again = false;
+    for (size_t i = 0; rule && i < rule->count; i++)
+        again = again || rule->roles[i].again > 0;
+    return again;
+}
+
+int completion_again(const struct completion_rule *rule, const char *role, int index)
+{
+    const struct completion_role *found = index > 0 ? find_role(rule, role) : NULL;
+    return found ? found->again : 0;
 }
 
 static bool has_failed(const struct task_state *task)

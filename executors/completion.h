@@ -15,6 +15,10 @@
  * one of the smallest index is the decider.  A task that somebody killed has failed, and is the
  * decider only when no other task has failed.
  *
+ * `again: N` beside `failed` asks for something else: while the job goes on, a failed task of the role
+ * is to be started again, each at most N times; not the one of index 0, at which the others meet.  An
+ * executor that cannot do that leaves it.
+ *
  * A task that was told to end counts like any other.  So the caller asks only until the job has
  * ended: the tasks that it stops afterwards would change the result.
  */
@@ -32,6 +36,7 @@ struct completion_role {
     struct text role;
     int failed;    /* failures that fail the job; -1: no number does; 0: 1 */
     int succeeded; /* successes that end the job; 0 or -1: those of all tasks */
+    int again;     /* how often a failed task is started again while the job goes on; 0: never */
     bool each;     /* its tasks are independent; then the others are 0 */
 };
 
@@ -53,6 +58,11 @@ struct completion_outcome {
 struct completion_rule *completion_read(struct arena *arena, struct text json, struct error *error);
 struct completion_rule *completion_of(struct arena *arena, const struct value *tree,
                                       struct error *error);
+
+/* Are failed tasks of any role started again? */
+bool completion_has_again(const struct completion_rule *rule);
+/* How often a failed task of that role and index is started again while the job goes on. */
+int completion_again(const struct completion_rule *rule, const char *role, int index);
 
 /* `tasks` are all known tasks, in any order; `total` is the job's number of tasks (those not in
  * `tasks` have not ended).  `rule` may be NULL. */

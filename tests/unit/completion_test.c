@@ -84,6 +84,21 @@ static void tasks_may_come_in_any_order(void **state)
             4);
 }
 
+static void lost_tasks_may_be_started_again(void **state)
+{
+    (void)state;
+    const struct completion_rule *rule =
+        completion_read(arena, text_of("{\"w\":{\"failed\":2,\"again\":3},\"ps\":{}}"), NULL);
+    assert_int_equal(completion_again(rule, "w", 1), 3);
+    assert_int_equal(completion_again(rule, "w", 0), 0); /* the others meet there */
+    assert_int_equal(completion_again(rule, "ps", 1), 0);
+    assert_int_equal(completion_again(rule, "x", 1), 0);
+    assert_int_equal(completion_again(NULL, "w", 1), 0);
+    assert_true(completion_has_again(rule));
+    assert_false(completion_has_again(completion_read(arena, text_of("{\"w\":{}}"), NULL)));
+    assert_false(completion_has_again(NULL));
+}
+
 static void tasks_may_be_judged_each_by_itself(void **state)
 {
     (void)state;
@@ -127,7 +142,10 @@ static void wrong_rules_are_refused(void **state)
         {"{\"w\":{\"succeeded\":\"2\"}}", "w.succeeded: expected"},
         {"{", "rule:1"},
         {"{\"w\":{\"each\":1}}", "w.each: expected true or false"},
-        {"{\"w\":{\"each\":true,\"failed\":1}}", "w.each: expected neither failed nor succeeded"},
+        {"{\"w\":{\"each\":true,\"failed\":1}}", "w.each: expected no failed, succeeded or again"},
+        {"{\"w\":{\"each\":true,\"again\":1}}", "w.each: expected no failed, succeeded or again"},
+        {"{\"w\":{\"again\":-1}}", "w.again: expected a whole number from 0 to 1000"},
+        {"{\"w\":{\"again\":true}}", "w.again: expected a whole number"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         assert_null(completion_read(arena, text_of(wrong[i][0]), &error));
@@ -143,6 +161,7 @@ int main(void)
         cmocka_unit_test(enough_successes_of_one_role_are_enough),
         cmocka_unit_test(so_many_failures_fail),
         cmocka_unit_test(tasks_may_come_in_any_order),
+        cmocka_unit_test(lost_tasks_may_be_started_again),
         cmocka_unit_test(tasks_may_be_judged_each_by_itself),
         cmocka_unit_test(wrong_rules_are_refused),
     };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "executors/local/again.h"
 #include "executors/local/sources.h"
 #include "executors/local/storage.h"
 #include "executors/local/turns.h"
@@ -195,6 +196,7 @@ static int remove_one(struct executor *executor, struct job_call *call)
         return error_prefix(&call->error, "the containers of %s could not be removed", call->id);
     local_forget_logs(local, call->id, call->attempt);
     local_turns_forget(local, call->id, call->attempt);
+    local_again_forget(local, call->id, call->attempt);
     local_forget_usage(local, call->id, call->attempt);
     return 0;
 }

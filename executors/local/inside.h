@@ -21,8 +21,8 @@
  * Life of a submission (submit.c): look at what is there; count; open paths as the user, and hold what was
  * opened (sources.h); write files; make the pod; create every container; start the pod's own one, and then
  * every one that was never started; or, where tasks take turns, the first of them (turns.h).  A
- * container is started only when it was seen not to have run, and never by a request that could
- * be sent twice, so it runs once.  A crash between any two steps leaves what the same submission
+ * container is started only when it was seen not to have run (but for what a job has lost and is to have
+ * again: again.h), and never by a request that could be sent twice, so it runs once.  A crash between any two steps leaves what the same submission
  * finishes when it is made again.
  *
  * Known weaknesses: two spools that use the same machine through different storage directories do
@@ -46,10 +46,11 @@ enum {
     LOCAL_PATH_SIZE = 4096 + 512
 };
 
-struct log_position; /* output.c */
-struct refusal;      /* turns.c */
-struct usage;        /* usage.c */
-struct known_image;  /* images.c */
+struct log_position;  /* output.c */
+struct refusal;       /* turns.c */
+struct started_again; /* again.c */
+struct usage;         /* usage.c */
+struct known_image;   /* images.c */
 
 struct local {
     struct executor executor;
@@ -67,6 +68,8 @@ struct local {
     size_t position_count, position_buffer;
     struct refusal *refusals;
     size_t refusal_count;
+    struct started_again *started_again;
+    size_t started_again_count, started_again_buffer;
     struct control_mounts mounts;
     struct usage *usages;
     size_t usage_count, usage_buffer;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executors/completion.h"
 #include "executors/local/process.h"
 #include "executors/local/storage.h"
 
@@ -473,6 +474,15 @@ void layout_hold_sources(struct batch *batch)
 
 /* ---- files ---- */
 
+/* May tasks of the job be started once more when they have failed? */
+static bool starts_again(const struct layout *layout)
+{
+    struct arena *arena = arena_new();
+    bool again = completion_has_again(completion_of(arena, layout->manifest->complete, NULL));
+    arena_free(arena);
+    return again;
+}
+
 static void write_files(struct layout *layout)
 {
     struct submission *submission = layout->submission;
@@ -488,7 +498,7 @@ static void write_files(struct layout *layout)
         if (layout->tasks[i].progress == TASK_ABSENT)
             failed = local_write_files(&layout->specification, layout->tasks[i].task,
                                        &submission->error);
-    if (!failed && layout->manifest->parallelism && sources_are_held())
+    if (!failed && (layout->manifest->parallelism || starts_again(layout)) && sources_are_held())
         failed = sources_write(&layout->sources, &submission->error);
     if (failed)
         layout_decide(layout, SUBMIT_UNAVAILABLE);

@@ -1,4 +1,5 @@
 /* executors/local/local.c - the local executor: podman on this machine */
+#include "executors/local/again.h"
 #include "executors/local/inside.h"
 
 #include <stdio.h>
@@ -104,6 +105,7 @@ static void local_close(struct executor *executor)
     local_free_usage(local);
     local_free_images(local);
     local_turns_free(local);
+    local_again_free(local);
     mountable_close(&local->mountable);
     podman_close(local->podman);
     podman_service_close(local->service);

@@ -14,6 +14,8 @@
  * Where tasks take turns (turns.h), those that wait are started here as others end, unless the
  * job is at its end or is to end; a job is RUNNING as long as some wait.
  *
+ * What such a job has lost while it goes on is started again here, where its rule says so (again.h).
+ *
  * A container counts as never started after the machine was restarted, too.  A job of which a
  * container is missing while others run is RUNNING.
  *
@@ -31,6 +33,7 @@
 
 #include "base/clock.h"
 #include "executors/completion.h"
+#include "executors/local/again.h"
 #include "executors/local/exit_reason.h"
 #include "executors/local/process.h"
 #include "executors/local/turns.h"
@@ -52,6 +55,7 @@ struct group {
     int64_t parallelism; /* its tasks take turns; 0: they do not */
     bool decided;        /* the job's own rule has decided: */
     enum completion_state state;
+    const struct completion_rule *rule;     /* its own; NULL: none */
     const struct podman_container *decider; /* ... by this one; NULL: by the first that failed */
 };
 
@@ -127,6 +131,7 @@ static void judge_completion(struct arena *arena, struct group *group, const str
     if (!*written)
         return;
     const struct completion_rule *rule = completion_read(arena, text_of(written), &error);
+    group->rule = rule;
     struct task_state *tasks = arena_allocate(arena, group->count * sizeof(*tasks));
     for (size_t i = 0; i < group->count; i++) {
         const struct podman_container *container = group->entries[i].container;
@@ -344,6 +349,30 @@ static void take_turns(struct local *local, struct arena *arena, struct group *g
             assess_group(arena, &groups[i], jobs[i]);
 }
 
+/* Start again what jobs have lost that go on without it, and look at the jobs again. */
+static void start_lost(struct local *local, struct arena *arena, struct group *groups,
+                       struct job_poll **jobs, size_t count)
+{
+    struct local_again *again = arena_allocate(arena, (count + 1) * sizeof(*again));
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct group *group = &groups[i];
+        if (!completion_has_again(group->rule) || group->parallelism || !group->running ||
+            is_over(group) || jobs[i]->ending)
+            continue;
+        struct local_again *job = &again[used++];
+        *job = (struct local_again){.rule = group->rule, .count = group->count};
+        job->tasks = arena_allocate(arena, group->count * sizeof(struct podman_container *));
+        for (size_t j = 0; j < group->count; j++)
+            job->tasks[j] = group->entries[j].container;
+    }
+    if (!local_again_start(local, arena, again, used))
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (completion_has_again(groups[i].rule))
+            assess_group(arena, &groups[i], jobs[i]);
+}
+
 int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,
                struct error *error)
 {
@@ -366,6 +395,7 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
         assess_group(scratch, &groups[i], jobs[i]);
     }
     take_turns(exit_reason.local, scratch, groups, jobs, count);
+    start_lost(exit_reason.local, scratch, groups, jobs, count);
     inspect_groups(exit_reason.local, scratch, groups, count, container_count);
     for (size_t i = 0; i < count; i++) {
         take_tasks(&exit_reason, arena, &groups[i], jobs[i]);

@@ -309,6 +309,14 @@ static bool start_chosen(struct local *local, struct arena *arena, struct podman
     return known && refused;
 }
 
+void local_turns_start_ended(struct local *local, struct arena *arena,
+                             struct podman_container **tasks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tasks[i]->state = PODMAN_STATE_RUNNING;
+    start_chosen(local, arena, tasks, count);
+}
+
 static bool any_waits(const struct local_turns *jobs, size_t count)
 {
     for (size_t i = 0; i < count; i++)

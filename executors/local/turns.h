@@ -36,6 +36,11 @@ void local_turns_settle(const struct local *local, struct podman_container *cont
 void local_turns_start(struct local *local, struct arena *arena, struct local_turns *jobs,
                        size_t count);
 
+/* Start these containers, which have ended, once more, holding what they mount meanwhile; note the results
+ * in the containers.  The caller holds the lock, and has seen that there is room. */
+void local_turns_start_ended(struct local *local, struct arena *arena,
+                             struct podman_container **tasks, size_t count);
+
 /* The lock that a process holds from counting the containers until it has made or started its own,
  * so that two processes do not allocate the same capacity.  Waits up to `patience` milliseconds for
  * it.  Returns a descriptor for local_turns_release(), which accepts -1, too; -1 when the lock

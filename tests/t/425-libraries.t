@@ -12,8 +12,8 @@ start_daemon
 example() { sed "s|^program: \.|program: $top/examples/$1|; $2" "$top/examples/$1/job.yaml"; }
 said() { cat "$(job_dir "$1")/output/$2.log" 2>/dev/null; }
 
-# A node is lost: the agent of rank 1 is killed with its program, and the other goes on alone, after it
-# has waited half a minute for another.
+# A node is lost: the agent of rank 1 is killed with its program.  The other waits half a minute for another
+# one, and that is the same, started again.
 cat >"$scratch/elastic.py" <<'PROGRAM'
 import os, signal, sys, time
 import torch, torch.distributed as dist
@@ -25,11 +25,12 @@ def say(sentence):
 say(f"rank {rank} of {world} is up")
 total = torch.ones(1)
 dist.all_reduce(total)
-if os.environ["DLSPOOL_INDEX"] == "1":
+if os.environ["DLSPOOL_INDEX"] == "1" and not os.path.exists("/job/output/killed"):
+    open("/job/output/killed", "w").close()
     os.kill(os.getppid(), signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)
 if world == 2:
-    dist.all_reduce(total)      # fails: the other is gone
+    dist.all_reduce(total)      # fails when the other is gone
 say(f"finished with {world}")
 PROGRAM
 mkdir -m 777 "$scratch/results"
@@ -72,8 +73,11 @@ for worker in 0 1; do
 done
 
 ok "elastic: one node of two is lost, and the job is done" wait_for 150 in_state elastic "done"
-like "$(<"$scratch/results/events")" 'rank 1 of 2 is up' "it began with two"
-is "$(tail -n 1 "$scratch/results/events")" 'finished with 1' "and ended with one"
-like "$(grep ' ended ' "$(job_dir elastic)/log")" 'worker-1=137' "the other was lost"
+like "$(<"$(job_dir elastic)/log")" ' lost attempt=1 task=worker-1 exit_code=137 ' "the log told of it when it was"
+like "$(<"$(job_dir elastic)/log")" ' returned attempt=1 task=worker-1$' "and that it was started again"
+is "$(dlspool show --json elastic | jq -c .lost)" '[]' "so it is not lost any more"
+is "$(grep -c 'rank 1 of 2 is up' "$scratch/results/events")" 2 "there were two, and two again"
+is "$(tail -n 1 "$scratch/results/events")" 'finished with 2' "both ended together"
+like "$(grep ' ended ' "$(job_dir elastic)/log")" 'worker-0=0 worker-1=0' "well"
 
 done_testing

@@ -58,10 +58,13 @@ static void reopen(void)
     assert_non_null(executor);
 }
 
+static int64_t time_limit; /* of what is submitted */
+
 static enum submit_outcome hand_in(const char *id, const char *manifest, bool repeated)
 {
     struct submission submission = fixture_submission(id, manifest), *batch[] = {&submission};
     submission.repeated = repeated;
+    submission.time_limit = time_limit;
     executor->operations->submit(executor, batch, 1);
     error = submission.error;
     return submission.outcome;
@@ -420,6 +423,117 @@ static void what_a_user_may_no_longer_mount_is_not_started(void **state)
     expect("eeecc", "11100");
 }
 
+/* ---- tasks that are started again ---- */
+
+#define ELASTIC(task)                                                                              \
+    "kind: dlspool/local/v1\ncomplete: {main: {failed: 3, again: 2}}\ntasks:\n" task("0", "")      \
+        task("1", "") task("2", "")
+#define ONE_GPU(index, more)                                                                       \
+    "- {role: main, index: " index                                                                 \
+    ", image: host, cpus: 1, memory: 1Mi, gpus: 1, command: [x]" more "}\n"
+
+static int64_t later; /* milliseconds that the time of day is ahead */
+
+static int64_t say_later(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + later;
+}
+
+static void begin_later(void)
+{
+    order("reset");
+    reopen(); /* how often tasks were started is forgotten */
+    later = 0;
+    clock_replace(say_later, NULL);
+}
+
+static void what_is_lost_is_started_again(void **state)
+{
+    (void)state;
+    begin_later();
+    submit("t-1", ELASTIC(TASK));
+    order("end t-1-a1-main-2 137");
+    expect_phase(PHASE_RUNNING);
+    expect("rre--", "11100"); /* it rests first */
+    later = 12000;
+    struct job_poll poll = poll_of("t-1", true);
+    assert_int_equal(poll.phase, PHASE_RUNNING);
+    expect("rre--", "11100"); /* the job is to end */
+    poll = poll_of("t-1", false);
+    assert_int_equal(poll.phase, PHASE_RUNNING);
+    assert_false(poll.tasks[2].ended);
+    expect("rrr--", "11200");
+    order("end t-1-a1-main-2 1");
+    later += 12000;
+    expect_phase(PHASE_RUNNING);
+    expect("rrr--", "11300");
+    order("end t-1-a1-main-2 1");
+    later += 12000;
+    expect_phase(PHASE_RUNNING);
+    expect("rre--", "11300"); /* often enough */
+    order("end t-1-a1-main-1 0\nend t-1-a1-main-0 0");
+    later += 12000;
+    expect_phase(PHASE_SUCCEEDED);
+    expect("eee--", "11300"); /* nobody is there any more to work with */
+    clock_replace(NULL, NULL);
+}
+
+/* Nor is the one at which the others meet; nor what has ended well. */
+static void task_0_is_not_started_again(void **state)
+{
+    (void)state;
+    begin_later();
+    submit("t-1", ELASTIC(TASK));
+    order("end t-1-a1-main-0 137\nend t-1-a1-main-1 0");
+    later = 12000;
+    expect_phase(PHASE_RUNNING);
+    expect("eer--", "11100");
+    clock_replace(NULL, NULL);
+}
+
+/* podman counts a time limit from the last start; the job's is from the first. */
+static void the_time_limit_is_that_of_the_first_start(void **state)
+{
+    (void)state;
+    begin_later();
+    time_limit = 60000;
+    submit("t-1", ELASTIC(TASK));
+    time_limit = 0;
+    order("end t-1-a1-main-2 137");
+    later = 20000;
+    expect_phase(PHASE_RUNNING);
+    expect("rrr--", "11200");
+    order("end t-1-a1-main-1 137");
+    later = 55000;
+    expect_phase(PHASE_RUNNING);
+    expect("rer--", "11200"); /* it is not worth it any more */
+    order("end t-1-a1-main-0 137");
+    later = 70000;
+    poll_of("t-1", false);
+    expect("eee--", "11200");
+    expect_phase(PHASE_FAILED);
+    clock_replace(NULL, NULL);
+}
+
+/* What others have taken meanwhile is theirs. */
+static void without_room_nothing_is_started_again(void **state)
+{
+    (void)state;
+    begin_later();
+    submit("t-1", ELASTIC(ONE_GPU));
+    order("end t-1-a1-main-2 137");
+    submit("t-2", "kind: dlspool/local/v1\ntasks:\n" ONE_GPU("0", ""));
+    later = 12000;
+    expect_phase(PHASE_RUNNING);
+    expect("rre--", "11100");
+    order("end t-2-a1-main-0 0");
+    expect_phase(PHASE_RUNNING);
+    expect("rrr--", "11200");
+    clock_replace(NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +549,10 @@ int main(void)
         cmocka_unit_test(devices_are_given_once),
         cmocka_unit_test(one_process_at_a_time_gives_away_room),
         cmocka_unit_test(what_a_user_may_no_longer_mount_is_not_started),
+        cmocka_unit_test(what_is_lost_is_started_again),
+        cmocka_unit_test(task_0_is_not_started_again),
+        cmocka_unit_test(the_time_limit_is_that_of_the_first_start),
+        cmocka_unit_test(without_room_nothing_is_started_again),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

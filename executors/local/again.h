@@ -1,0 +1,36 @@
+/* executors/local/again.h - tasks that a job has lost, and goes on without, are started again
+ *
+ * Where the job's rule says so (`again`, completion.h), as of an elastic job.  A task that has failed
+ * rests for a while first: what the others fail of, too, then ends the job instead.  It is started as the
+ * container that it was, with what it has written, its devices and its mounts, if there is room for it, and
+ * while another task of the job runs.  Its log goes on.
+ *
+ * podman counts the time limit of a container from its last start; so a task that was started
+ * again is ended here when the job's time is over, counted from its first start.  Near that none is started.
+ *
+ * Known weakness: how often a task was started again is kept in memory only; after a restart of dlspool it
+ * is counted anew.
+ */
+#ifndef EXECUTORS_LOCAL_AGAIN_H
+#define EXECUTORS_LOCAL_AGAIN_H
+
+#include "executors/completion.h"
+#include "executors/local/inside.h"
+
+/* A job that goes on: its containers, in any order. */
+struct local_again {
+    const struct completion_rule *rule;
+    struct podman_container **tasks;
+    size_t count;
+};
+
+/* Start what is due, and end what is overdue; note the results in the containers.  False when nothing was
+ * started. */
+bool local_again_start(struct local *local, struct arena *arena, const struct local_again *jobs,
+                       size_t count);
+
+/* Forget how often tasks of a job were started; of all jobs at the end. */
+void local_again_forget(struct local *local, const char *id, int attempt);
+void local_again_free(struct local *local);
+
+#endif

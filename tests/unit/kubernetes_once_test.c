@@ -19,6 +19,9 @@ enum {
 };
 
 static struct executor *executor;
+/* One that waits for its answers, for what is undisturbed: on a busy machine an answer may take longer
+ * than the time-out of the other, whose submission would be repeated. */
+static struct executor *patient;
 static int number; /* of the last job */
 static long cases;
 
@@ -29,7 +32,12 @@ static int start(void **state)
         return -1;
     executor = stand_in_executor("  request_timeout: 400ms\n  connect_timeout: 400ms\n"
                                  "  in_flight: 1\n");
-    return 0;
+    patient = stand_in_executor("  in_flight: 1\n");
+    /* The server's version is asked for once, and what is misbehaved at below is not that. */
+    for (int i = 0; i < TRIES; i++)
+        if (executor->operations->ready(executor, NULL) == 0)
+            return 0;
+    return -1;
 }
 
 static int stop(void **state)
@@ -37,6 +45,8 @@ static int stop(void **state)
     (void)state;
     if (executor)
         executor->operations->close(executor);
+    if (patient)
+        patient->operations->close(patient);
     stand_in_stop();
     print_message("# %ld cases\n", cases);
     return 0;
@@ -108,20 +118,16 @@ static void check(const struct job *job, const char *id, const char *where)
 static void remove_job(const char *id)
 {
     struct error error;
-    if (executor_remove(executor, id, 1, &error))
+    if (executor_remove(patient, id, 1, &error))
         fail_msg("%s: %s", id, error.text);
 }
 
 static long exchanges_of(const struct job *job)
 {
     const char *id = next_id();
-    enum submit_outcome outcome;
-    struct error error;
     long before = stand_in_requests();
-    assert_int_equal(submit_until_settled(job, id, "undisturbed", &outcome, &error), 1);
+    stand_in_accept(patient, manifest_of(job), id);
     long count = stand_in_requests() - before;
-    if (outcome != SUBMIT_ACCEPTED)
-        fail_msg("undisturbed: %s", error.text);
     check(job, id, "undisturbed");
     remove_job(id);
     return count;

@@ -59,6 +59,9 @@ struct submission {
     /* filled in: */
     enum submit_outcome outcome;
     struct error error;        /* the sentence for every outcome but SUBMIT_ACCEPTED */
+    int64_t rest;              /* with SUBMIT_UNAVAILABLE or SUBMIT_UNKNOWN: milliseconds that the
+                                   scheduler asks for before it is asked again; 0: it does not say */
+    bool alone;                /* ... and that is for this submission: it takes others */
     char note[512];            /* for the job's log, beside "accepted"; may be "" */
     bool unsettled;            /* with SUBMIT_REFUSED: it is not known whether the scheduler has
                                    the job from an earlier try under this token */

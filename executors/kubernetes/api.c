@@ -51,6 +51,7 @@ static void clear_call(struct kubernetes_call *call)
     buffer_clear(&call->warnings);
     call->status = 0;
     call->retry_after = 0;
+    call->alone = false;
     call->answer = NULL;
     call->cut_off = false;
     call->error.text[0] = '\0';
@@ -104,10 +105,10 @@ static void add_advice(struct error *error)
         error_set(error, "%.1800s; %s", old.text, advice);
 }
 
-/* How long to wait before the next request: bounded, and a default for a 429 without Retry-After. */
+/* How long to wait before the next request: bounded, and a default where only this request is put off. */
 static int64_t bound_retry_after(const struct kubernetes_call *call)
 {
-    if (call->status == 429 && call->retry_after <= 0)
+    if ((call->status == 429 || call->alone) && call->retry_after <= 0)
         return KUBERNETES_QUIET_DEFAULT;
     return call->retry_after < 0                       ? 0
            : call->retry_after > KUBERNETES_QUIET_MOST ? KUBERNETES_QUIET_MOST
@@ -135,6 +136,8 @@ static void take_result(struct kubernetes_connection *connection, struct arena *
     call->outcome = kubernetes_status_judge(
         arena, &question, request->status, buffer_text(&request->response), call->raw,
         &call->answer, &call->retry_after, &call->remedy, &call->error);
+    call->alone = kubernetes_connection_puts_off(request->status) &&
+                  !kubernetes_connection_is_put_off(connection);
     call->retry_after = bound_retry_after(call);
     struct buffer none = call->warnings;
     call->warnings = request->warnings;

@@ -40,6 +40,7 @@ struct kubernetes_call {
     enum kubernetes_outcome outcome;
     int status;             /* 0 without an answer */
     int64_t retry_after;    /* milliseconds; 0: nothing said */
+    bool alone;             /* only this one is put off for so long: the server takes others */
     struct value *answer;   /* the parsed body, in the arena; NULL when raw or none.  Of a
                                    refusal the Status, where it was one */
     struct buffer response; /* when raw; kubernetes_api_call_free() */
@@ -68,8 +69,8 @@ const char *kubernetes_api_namespace(const struct kubernetes_connection *connect
 const char *kubernetes_api_server(const struct kubernetes_connection *connection); /* its URL */
 
 /* Run all calls to their end, at most in_flight at a time.  A 401 makes the credential be read
- * again, once; after a 429 nothing more is sent until Retry-After is over (such calls are
- * KUBERNETES_UNAVAILABLE).  A request that finds its kept connection closed is sent again: so names
+ * again, once.  A 429, 503 or 504 puts off its own call (`alone`); after several of them in a row nothing
+ * more is sent until Retry-After is over (such calls are KUBERNETES_UNAVAILABLE).  A request that finds its kept connection closed is sent again: so names
  * of what a POST makes must be fixed, and KUBERNETES_EXISTS looked into. */
 void kubernetes_api_run(struct kubernetes_connection *connection, struct arena *arena,
                         struct kubernetes_call *const *calls, size_t count);

@@ -202,12 +202,26 @@ int64_t kubernetes_connection_quiet(struct kubernetes_connection *connection)
     return 0;
 }
 
+bool kubernetes_connection_puts_off(int status)
+{
+    return status == 429 || status == 503 || status == 504;
+}
+
+bool kubernetes_connection_is_put_off(const struct kubernetes_connection *connection)
+{
+    return connection->put_off >= KUBERNETES_PUT_OFF_MOST;
+}
+
 bool kubernetes_connection_note_status(struct kubernetes_connection *connection, int status,
                                        int64_t retry_after)
 {
     if (status == 401)
         connection->rejected = true;
-    if (status == 429 || (status == 503 && retry_after > 0)) {
+    if (!kubernetes_connection_puts_off(status))
+        connection->put_off = 0;
+    else if (connection->put_off < KUBERNETES_PUT_OFF_MOST)
+        connection->put_off++;
+    if (kubernetes_connection_is_put_off(connection) && (status == 429 || retry_after > 0)) {
         int64_t quiet = retry_after <= 0                      ? KUBERNETES_QUIET_DEFAULT
                         : retry_after > KUBERNETES_QUIET_MOST ? KUBERNETES_QUIET_MOST
                                                               : retry_after;

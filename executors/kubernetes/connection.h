@@ -21,6 +21,7 @@ struct kubernetes_connection {
     struct http_streams *streams; /* likewise */
     struct kubernetes_stream *first_stream;
     const char **headers; /* beside the credential's, ends with NULL: in config_arena */
+    int put_off;          /* answers in a row that put a request off: 429, 503, 504 */
     int64_t quiet_until;  /* of clock_elapsed(): nothing is sent before; 0: no */
     bool rejected;        /* the server does not accept the credential */
     int64_t replaced_at;  /* of clock_elapsed(): when one was replaced because of that; 0 */
@@ -47,7 +48,8 @@ int kubernetes_connection_prepare(struct kubernetes_connection *connection, stru
 /* The headers of a request, in `buffer`, valid until the credential is refreshed. */
 enum {
     KUBERNETES_HEADERS = 64,
-    KUBERNETES_QUIET_DEFAULT = 1000, /* milliseconds after a 429 without Retry-After */
+    KUBERNETES_PUT_OFF_MOST = 8,     /* answers in a row that put off only their own requests */
+    KUBERNETES_QUIET_DEFAULT = 1000, /* milliseconds after such an answer without Retry-After */
     KUBERNETES_QUIET_MOST = 300000
 };
 const char *const *kubernetes_connection_headers(const struct kubernetes_connection *connection,
@@ -56,8 +58,13 @@ const char *const *kubernetes_connection_headers(const struct kubernetes_connect
 /* How many milliseconds the server still asks us to wait; 0: none. */
 int64_t kubernetes_connection_quiet(struct kubernetes_connection *connection);
 
-/* Remember a rejected credential (401) or a request to wait (429, 503).  True when the rest of the batch
- * must not be sent. */
+/* Does an answer of that status put its request off: for as long as it says, others going on? */
+bool kubernetes_connection_puts_off(int status);
+/* Did the last answers, KUBERNETES_PUT_OFF_MOST of them or more, all put their requests off?  Then it is
+ * the server that cannot be asked. */
+bool kubernetes_connection_is_put_off(const struct kubernetes_connection *connection);
+/* Remember a rejected credential (401) or a request to wait (429, 503, 504).  True when the rest of the
+ * batch must not be sent. */
 bool kubernetes_connection_note_status(struct kubernetes_connection *connection, int status,
                                        int64_t retry_after);
 

@@ -85,8 +85,9 @@ struct text kubernetes_job_selector(struct arena *arena, const struct kubernetes
 #define KUBERNETES_ANNOTATION_RELEASED "dlspool/released"
 
 /* Is the server's version supported?  Asks once for each connection.  The outcome, and a sentence
- * unless it is KUBERNETES_DONE. */
-enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes,
+ * unless it is KUBERNETES_DONE.  *rest becomes the milliseconds for which the server has put off the
+ * question, while it takes others; or 0.  NULL is fine. */
+enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes, int64_t *rest,
                                                  struct error *error);
 
 /* A submission's objects: read, checked and stamped, with the SHA-256 of its manifest.  In the

@@ -174,13 +174,18 @@ static enum kubernetes_outcome judge_version(struct kubernetes *kubernetes,
     return KUBERNETES_REFUSED;
 }
 
-enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes, struct error *error)
+enum kubernetes_outcome kubernetes_check_version(struct kubernetes *kubernetes, int64_t *rest,
+                                                 struct error *error)
 {
+    if (rest)
+        *rest = 0;
     if (kubernetes->version_known)
         return KUBERNETES_DONE;
     struct arena *arena = arena_new();
     struct kubernetes_call call = {.method = "GET", .path = TEXT("/version")};
     enum kubernetes_outcome outcome = kubernetes_ask(kubernetes, arena, &call);
+    if (rest && call.alone)
+        *rest = call.retry_after;
     if (outcome == KUBERNETES_DONE) {
         outcome = judge_version(kubernetes, &call, error);
     } else if (call.status == 403) {
@@ -216,8 +221,8 @@ static int judge_namespace(const struct kubernetes *kubernetes, const struct kub
                          "dlspool.yaml",
                          kubernetes->space, kubernetes->server, kubernetes->space,
                          kubernetes->space, role_file);
-    if (call->status == 403)
-        return 0; /* dlspool need not be able to see it */
+    if (call->status == 403 || call->alone)
+        return 0; /* dlspool need not be able to see it, nor just now */
     if (error)
         *error = call->error;
     return -1;
@@ -240,8 +245,8 @@ static int judge_access(const struct kubernetes *kubernetes, const struct kubern
                          reason.length ? error_quote(&quote, reason.data, reason.length) : "",
                          reason.length ? ")" : "", role_file);
     }
-    /* Where this question is not allowed or not known, the first submission finds out. */
-    if (call->status == 403 || call->status == 404)
+    /* Where this question is not allowed, not known or put off, the first submission finds out. */
+    if (call->status == 403 || call->status == 404 || call->alone)
         return 0;
     if (error)
         *error = call->error;
@@ -274,8 +279,9 @@ static int ask_namespace(struct kubernetes *kubernetes, struct arena *arena, str
 static int kubernetes_ready(struct executor *executor, struct error *error)
 {
     struct kubernetes *kubernetes = kubernetes_of(executor);
-    if (kubernetes_check_version(kubernetes, error) != KUBERNETES_DONE)
-        return -1;
+    int64_t rest;
+    if (kubernetes_check_version(kubernetes, &rest, error) != KUBERNETES_DONE)
+        return rest ? 0 : -1; /* one question put off is no server that is away */
     struct arena *arena = arena_new();
     int result = ask_namespace(kubernetes, arena, error);
     arena_free(arena);

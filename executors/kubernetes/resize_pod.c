@@ -58,8 +58,8 @@ bool kubernetes_resize_is_one_pod(const struct value *object)
 bool kubernetes_resize_pods_served(struct kubernetes *kubernetes)
 {
     struct error error;
-    return kubernetes_check_version(kubernetes, &error) != KUBERNETES_DONE || !kubernetes->minor ||
-           kubernetes->minor >= RESIZE_MINOR;
+    return kubernetes_check_version(kubernetes, NULL, &error) != KUBERNETES_DONE ||
+           !kubernetes->minor || kubernetes->minor >= RESIZE_MINOR;
 }
 
 static int64_t cpus_of(const struct value *resources, const char *which)

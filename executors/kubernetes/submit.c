@@ -61,10 +61,24 @@ static bool open_job(struct kubernetes_submission *job)
     return true;
 }
 
+/* Note what the server says of the time of a request that could not be carried out, or was perhaps. */
+static void note_rest(struct submission *submission, const struct kubernetes_call *call)
+{
+    if (call->outcome != KUBERNETES_UNAVAILABLE && call->outcome != KUBERNETES_UNKNOWN)
+        return;
+    submission->alone = call->alone && (submission->alone || !submission->rest);
+    if (call->retry_after > submission->rest)
+        submission->rest = call->retry_after;
+}
+
 static void judge_round(struct kubernetes_submission *job)
 {
     steps[job->step].judge(job);
+    job->submission->rest = 0;
+    job->submission->alone = false;
     for (size_t i = 0; i < job->count; i++) {
+        if (job->parts[i].asked)
+            note_rest(job->submission, &job->parts[i].call);
         if (job->parts[i].asked)
             kubernetes_api_call_free(&job->parts[i].call);
         job->parts[i].asked = false;
@@ -107,6 +121,8 @@ static void submit_some(struct kubernetes *kubernetes, struct submission **batch
             .kubernetes = kubernetes, .arena = arena, .submission = batch[i], .step = STEP_ENDED};
         batch[i]->note[0] = '\0';
         batch[i]->unsettled = false;
+        batch[i]->rest = 0;
+        batch[i]->alone = false;
         batch[i]->mender = MENDER_MANIFEST;
         batch[i]->remedy[0] = '\0';
         if (open_job(&jobs[i]))
@@ -123,11 +139,14 @@ void kubernetes_submit(struct executor *executor, struct submission **batch, siz
 {
     struct kubernetes *kubernetes = kubernetes_of(executor);
     struct error error;
-    bool usable = kubernetes_check_version(kubernetes, &error) == KUBERNETES_DONE;
+    int64_t rest = 0;
+    bool usable = kubernetes_check_version(kubernetes, &rest, &error) == KUBERNETES_DONE;
     for (size_t i = 0; i < count && !usable; i++) {
         batch[i]->note[0] = '\0';
         batch[i]->unsettled = false;
         batch[i]->outcome = SUBMIT_UNAVAILABLE;
+        batch[i]->rest = rest;
+        batch[i]->alone = false;
         batch[i]->error = error;
     }
     for (size_t i = 0; i < count && usable; i += AT_A_TIME)

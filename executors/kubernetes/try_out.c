@@ -150,7 +150,7 @@ int kubernetes_try_out(struct executor *executor, struct submission *submission,
     const char *remedy;
     int result = -1;
     struct kubernetes_manifest *manifest = NULL;
-    if (kubernetes_check_version(kubernetes, error) == KUBERNETES_DONE)
+    if (kubernetes_check_version(kubernetes, NULL, error) == KUBERNETES_DONE)
         manifest =
             kubernetes_submission_objects(kubernetes, arena, submission, hash, &remedy, error);
     if (!manifest)

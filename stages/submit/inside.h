@@ -34,8 +34,8 @@ struct item { /* a job of the batch */
         ITEM_SHARE     /* must wait until its owner has fewer at the executor; others go on */
     } fate;
     struct diagnosis diagnosis; /* for ITEM_FAIL */
-    int64_t rest;               /* ITEM_DECLINED: milliseconds until it is retried ... */
-    bool again;                 /* ... and it was not the first time */
+    int64_t rest;               /* ITEM_DECLINED, ITEM_KEEP: milliseconds until it is retried ... */
+    bool again;                 /* ... and, of the former, it was not the first time */
 };
 
 struct submitter {

@@ -7,8 +7,8 @@
  * outcomes are noted, made durable, and the jobs moved.  After a crash the same jobs are submitted
  * under the same tokens, and the executor answers for those it has already that it has them.
  *
- * An executor that cannot take submissions is asked once per probe interval; until it can, jobs
- * stay where they are.  This stage never reads what a user dropped.
+ * An executor that cannot take submissions is asked once per probe interval, or when it says; until it
+ * can, jobs stay where they are.  One that puts off a single submission is given the others.  This stage never reads what a user dropped.
  */
 #include "stages/submit/inside.h"
 
@@ -38,7 +38,9 @@ static void adapt_window(struct submitter *submitter, size_t count)
         const struct item *item = &submitter->items[i];
         enum submit_outcome outcome = item->submission.outcome;
         accepted += item->fate == ITEM_SUBMIT;
-        declined += item->submission.id && (outcome == SUBMIT_NO_ROOM || outcome == SUBMIT_UNKNOWN);
+        declined +=
+            item->submission.id && (outcome == SUBMIT_NO_ROOM || outcome == SUBMIT_UNKNOWN ||
+                                    outcome == SUBMIT_UNAVAILABLE);
     }
     if (submitter->probe)
         submitter->window = least;
@@ -137,7 +139,9 @@ static void put_back(struct submitter *submitter, const struct item *item)
         queue_add(submitter->tried, &job);
     else
         queue_later(submitter->queue, &job,
-                    clock_elapsed() + (item->fate == ITEM_KEEP ? again_after_error : item->rest));
+                    clock_elapsed() + (item->fate == ITEM_KEEP && item->rest < again_after_error
+                                           ? again_after_error
+                                           : item->rest));
 }
 
 /* Submit one batch.  The number of jobs that left rendered/, or gave way to others. */

@@ -295,6 +295,42 @@ static void be_busy_for(int seconds)
     write_file("busy", answer);
 }
 
+static void what_is_put_off_is_so_alone(void **state)
+{
+    (void)state;
+    enum { CALLS = 60 };
+    static struct kubernetes_call calls[CALLS];
+    struct kubernetes_call *batch[CALLS];
+    be_busy_for(30);
+    struct kubernetes_connection *connection = connect_by_token("abc");
+    for (int i = 0; i < CALLS; i++) {
+        calls[i] = make_call("POST", i % 20 ? "/echo" : "/file/busy");
+        batch[i] = &calls[i];
+    }
+    int before = statistic("requests");
+    kubernetes_api_run(connection, arena, batch, CALLS);
+    assert_int_equal(statistic("requests"), before + CALLS + 1); /* the statistics' own */
+    for (int i = 0; i < CALLS; i++) {
+        assert_int_equal(calls[i].outcome, i % 20 ? KUBERNETES_DONE : KUBERNETES_UNAVAILABLE);
+        assert_int_equal(calls[i].alone, i % 20 == 0);
+        assert_int_equal(calls[i].retry_after, i % 20 ? 0 : 30000);
+    }
+    assert_int_equal(calls[0].status, 429);
+    expect_words(calls[0].error.text, "Too many requests, please try again later.");
+    kubernetes_api_disconnect(connection);
+}
+
+/* As many in a row as put off the server itself. */
+static void be_put_off(struct kubernetes_connection *connection)
+{
+    for (int i = 1; i <= KUBERNETES_PUT_OFF_MOST; i++) {
+        struct kubernetes_call call = make_call("GET", "/file/busy");
+        run_one(connection, &call);
+        assert_int_equal(call.outcome, KUBERNETES_UNAVAILABLE);
+        assert_int_equal(call.alone, i < KUBERNETES_PUT_OFF_MOST);
+    }
+}
+
 static void after_too_many_requests_nothing_is_sent(void **state)
 {
     (void)state;
@@ -304,16 +340,17 @@ static void after_too_many_requests_nothing_is_sent(void **state)
     be_busy_for(30);
     struct kubernetes_connection *connection = connect_by_token("abc");
     for (int i = 0; i < CALLS; i++) {
-        calls[i] = make_call("POST", i ? "/slow" : "/file/busy");
+        calls[i] = make_call("POST", i < KUBERNETES_PUT_OFF_MOST ? "/file/busy" : "/slow");
         batch[i] = &calls[i];
     }
     kubernetes_api_run(connection, arena, batch, CALLS);
-    assert_int_equal(calls[0].outcome, KUBERNETES_UNAVAILABLE);
-    assert_int_equal(calls[0].status, 429);
-    assert_int_equal(calls[0].retry_after, 30000);
-    expect_words(calls[0].error.text, "Too many requests, please try again later.");
-    assert_int_equal(calls[1].outcome, KUBERNETES_DONE); /* it was under way */
+    for (int i = 0; i < KUBERNETES_PUT_OFF_MOST; i++) {
+        assert_int_equal(calls[i].outcome, KUBERNETES_UNAVAILABLE);
+        assert_int_equal(calls[i].status, 429);
+    }
+    assert_int_equal(calls[KUBERNETES_PUT_OFF_MOST].outcome, KUBERNETES_DONE); /* was under way */
     assert_int_equal(calls[CALLS - 1].outcome, KUBERNETES_UNAVAILABLE);
+    assert_false(calls[CALLS - 1].alone);
     assert_in_range(calls[CALLS - 1].retry_after, 1, 30000);
     expect_words(calls[CALLS - 1].error.text, "asked to be left alone");
     int before = statistic("requests");
@@ -329,12 +366,15 @@ static void after_that_while_requests_are_sent_again(void **state)
     (void)state;
     be_busy_for(1);
     struct kubernetes_connection *connection = connect_by_token("abc");
-    assert_int_equal(ask(connection, "/file/busy"), KUBERNETES_UNAVAILABLE);
+    be_put_off(connection);
     int64_t begin = clock_elapsed();
     while (ask(connection, "/echo") != KUBERNETES_DONE) {
         assert_in_range(clock_elapsed() - begin, 0, LONG_TIMEOUT);
         pause_for(50);
     }
+    struct kubernetes_call call = make_call("GET", "/file/busy");
+    run_one(connection, &call);
+    assert_true(call.alone); /* an answer of another kind came between */
     kubernetes_api_disconnect(connection);
 }
 
@@ -853,6 +893,7 @@ int main(void)
         WITH_ARENA(a_connection_that_was_closed_is_made_again),
         WITH_ARENA(a_server_that_hangs_costs_one_timeout),
         WITH_ARENA(nobody_at_the_port_is_unavailable),
+        WITH_ARENA(what_is_put_off_is_so_alone),
         WITH_ARENA(after_too_many_requests_nothing_is_sent),
         WITH_ARENA(after_that_while_requests_are_sent_again),
         WITH_ARENA(a_token_in_a_file_is_read_when_it_changes),

@@ -293,7 +293,7 @@ static void each_misbehaviour_has_its_outcome(void **state)
             fail_msg("%s: outcome %d: %s", table[i].order, submission.outcome,
                      submission.error.text);
         if (strstr(table[i].order, "429"))
-            stand_in_pause(1100);
+            assert_true(submission.alone && submission.rest == 1000);
     }
 }
 
@@ -342,6 +342,76 @@ static void a_batch_waits_no_longer_than_a_few_requests(void **state)
     wide->operations->close(wide);
 }
 
+/* Each fiftieth of 300 is put off: nobody else is, each costs a request, and each of those one more. */
+static void one_that_is_put_off_delays_no_other(void **state)
+{
+    (void)state;
+    enum { COUNT = 300, EVERY = 50 };
+    struct executor *wide = stand_in_executor("");
+    struct arena *arena = arena_new();
+    struct submission *submissions = arena_allocate(arena, COUNT * sizeof(*submissions));
+    struct submission **batch = arena_allocate(arena, COUNT * sizeof(struct submission *));
+    size_t off = 0;
+    assert_int_equal(wide->operations->ready(wide, NULL), 0);
+    for (int i = 0; i < COUNT; i++) {
+        const char *id = arena_string(arena, next_id());
+        submissions[i] =
+            (struct submission){.id = id,
+                                .attempt = 1,
+                                .uid = 1000,
+                                .gid = 1000,
+                                .manifest = stand_in_manifest(arena, stand_in_single, id)};
+        batch[i] = &submissions[i];
+    }
+    order("\"order\": \"misbehave\", \"action\": \"status\", \"code\": 429, \"retry_after\": 7, "
+          "\"method\": \"POST\", \"path\": \"/jobs\", \"every\": %d, \"count\": 0",
+          EVERY);
+    long before = stand_in_requests();
+    wide->operations->submit(wide, batch, COUNT);
+    assert_int_equal(stand_in_requests() - before, COUNT);
+    order("\"order\": \"calm\"");
+    for (int i = 0; i < COUNT; i++) {
+        if (submissions[i].outcome == SUBMIT_ACCEPTED)
+            continue;
+        assert_int_equal(submissions[i].outcome, SUBMIT_UNAVAILABLE);
+        assert_true(submissions[i].alone);
+        assert_int_equal(submissions[i].rest, 7000);
+        batch[off++] = &submissions[i];
+    }
+    assert_int_equal(off, COUNT / EVERY);
+    before = stand_in_requests();
+    wide->operations->submit(wide, batch, off);
+    assert_int_equal(stand_in_requests() - before, off);
+    for (size_t i = 0; i < off; i++) {
+        assert_int_equal(batch[i]->outcome, SUBMIT_ACCEPTED);
+        assert_int_equal(batch[i]->rest, 0);
+    }
+    for (int i = 0; i < COUNT; i++)
+        check(&single, submissions[i].id, "put off");
+    arena_free(arena);
+    wide->operations->close(wide);
+}
+
+/* What ready() asks may be put off as well: the server is there. */
+static void a_question_that_is_put_off_is_no_server_that_is_away(void **state)
+{
+    (void)state;
+    struct executor *fresh = stand_in_executor("  in_flight: 1\n");
+    for (int i = 0; i < 3; i++) { /* the version, the namespace, the rights */
+        order("\"order\": \"misbehave\", \"action\": \"status\", \"code\": 429, \"skip\": %d",
+              i ? i - 1 : 0);
+        assert_int_equal(fresh->operations->ready(fresh, NULL), 0);
+        order("\"order\": \"calm\"");
+    }
+    order("\"order\": \"misbehave\", \"action\": \"status\", \"code\": 429, \"count\": 0");
+    int tries = 1;
+    while (fresh->operations->ready(fresh, NULL) == 0 && tries < TRIES)
+        tries++;
+    assert_in_range(tries, 2, TRIES - 1);
+    order("\"order\": \"calm\"");
+    fresh->operations->close(fresh);
+}
+
 /* Of all jobs above: no Job has ever had a second pod for its one task. */
 static void no_task_ran_twice(void **state)
 {
@@ -370,6 +440,8 @@ int main(void)
         cmocka_unit_test(each_misbehaviour_has_its_outcome),
         cmocka_unit_test(a_foreign_object_is_refused_and_left_alone),
         cmocka_unit_test(a_batch_waits_no_longer_than_a_few_requests),
+        cmocka_unit_test(one_that_is_put_off_delays_no_other),
+        cmocka_unit_test(a_question_that_is_put_off_is_no_server_that_is_away),
         cmocka_unit_test(whatever_is_answered_each_object_is_made_once),
         cmocka_unit_test(a_submission_cut_at_any_byte_is_made_once),
         cmocka_unit_test(no_task_ran_twice),

@@ -14,6 +14,8 @@ static struct {
     bool away;
     enum submit_outcome outcome;
     int asked;     /* submissions */
+    int every;     /* of which each so-manieth is put off, alone; 0: none */
+    int64_t rest;  /* that is asked for */
     bool repeated; /* the last one */
     char ids[512]; /* accepted, each with a space behind it */
 } fake;
@@ -31,9 +33,12 @@ static void fake_submit(struct executor *executor, struct submission **batch, si
         size_t length = strlen(fake.ids);
         fake.asked++;
         fake.repeated = batch[i]->repeated;
-        batch[i]->outcome = fake.outcome;
+        bool off = fake.every && fake.asked % fake.every == 0;
+        batch[i]->outcome = off ? SUBMIT_UNAVAILABLE : fake.outcome;
+        batch[i]->alone = off;
+        batch[i]->rest = off || fake.outcome != SUBMIT_ACCEPTED ? fake.rest : 0;
         batch[i]->note[0] = '\0';
-        if (fake.outcome == SUBMIT_ACCEPTED)
+        if (batch[i]->outcome == SUBMIT_ACCEPTED)
             snprintf(fake.ids + length, sizeof(fake.ids) - length, "%s ", batch[i]->id);
         else
             error_set(&batch[i]->error, "the quota of 4 jobs is used up");
@@ -240,6 +245,76 @@ static void an_executor_that_is_away_costs_one_file(void **state)
     assert_int_not_equal(faccessat(spool.root, "waiting", F_OK, 0), 0);
 }
 
+static int submitted(const char *const *ids, int count)
+{
+    int result = 0;
+    for (int i = 0; i < count; i++)
+        result += in_state(ids[i], STATE_SUBMITTED);
+    return result;
+}
+
+/* The others go on, and it comes back after the time that the executor says, and some more. */
+static void one_that_is_put_off_delays_no_other(void **state)
+{
+    (void)state;
+    enum { COUNT = 40, EVERY = 10 };
+    const char *ids[COUNT];
+    close_stage();
+    write_settings("sync: none\nprobe_interval: 1h\n");
+    open_stage();
+    fake.every = EVERY;
+    fake.rest = 4000;
+    for (int i = 0; i < COUNT; i++)
+        ids[i] = put("off", i);
+    run_round_after(0);
+    assert_int_equal(fake.asked, COUNT);
+    assert_int_equal(submitted(ids, COUNT), COUNT - COUNT / EVERY);
+    fake.every = 0;
+    const char *later = put("later", 1);
+    run_round_after(1);
+    assert_true(in_state(later, STATE_SUBMITTED));
+    run_round_after(fake.rest - 2);
+    assert_int_equal(fake.asked, COUNT + 1);
+    run_round_after(1 + fake.rest / 4);
+    assert_int_equal(fake.asked, COUNT + 1 + COUNT / EVERY);
+    assert_int_equal(submitted(ids, COUNT), COUNT);
+}
+
+/* All wait, but no longer than it says. */
+static void an_executor_says_how_long_it_is_away(void **state)
+{
+    (void)state;
+    close_stage();
+    write_settings("sync: none\nprobe_interval: 1h\n");
+    open_stage();
+    fake.outcome = SUBMIT_UNAVAILABLE;
+    fake.rest = 4000;
+    const char *id = put("all", 1);
+    run_round_after(0);
+    const char *other = put("all", 2);
+    run_round_after(fake.rest - 1);
+    assert_int_equal(fake.asked, 1);
+    fake.outcome = SUBMIT_ACCEPTED;
+    run_round_after(1 + fake.rest / 4);
+    run_round_after(fake.rest / 4);
+    assert_true(in_state(id, STATE_SUBMITTED) && in_state(other, STATE_SUBMITTED));
+}
+
+/* One that the executor may have is asked about again no sooner than it says. */
+static void an_unknown_one_is_asked_about_when_the_executor_says(void **state)
+{
+    (void)state;
+    fake.outcome = SUBMIT_UNKNOWN;
+    fake.rest = 8000;
+    const char *id = put("unsure", 1);
+    run_round_after(0);
+    run_round_after(fake.rest - 1);
+    assert_int_equal(fake.asked, 1);
+    fake.outcome = SUBMIT_ACCEPTED;
+    run_round_after(1 + fake.rest / 4);
+    assert_true(in_state(id, STATE_SUBMITTED));
+}
+
 /* ---- a limit ---- */
 
 static void a_limit_is_named_and_who_is_behind(void **state)
@@ -286,6 +361,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(declined_jobs_do_not_keep_others, open_all, close_spool),
         cmocka_unit_test_setup_teardown(an_executor_that_is_away_costs_one_file, open_all,
                                         close_spool),
+        cmocka_unit_test_setup_teardown(one_that_is_put_off_delays_no_other, open_all, close_spool),
+        cmocka_unit_test_setup_teardown(an_executor_says_how_long_it_is_away, open_all,
+                                        close_spool),
+        cmocka_unit_test_setup_teardown(an_unknown_one_is_asked_about_when_the_executor_says,
+                                        open_all, close_spool),
         cmocka_unit_test_setup_teardown(a_limit_is_named_and_who_is_behind, open_all, close_spool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,8 @@ An order is one JSON object with an `order`; the answer is one JSON object, {"ok
 of POST /_control with the bearer token in DIR/control-token.  (bash: `control DIR '{...}'`.)
 
   misbehave   method, path (a regular expression found in path?query), user: which requests (each
-              optional); skip (0), count (1; 0: for ever); action, one of:
+              optional); skip (0), every (1: of those that are left each so-manieth), count (1; 0:
+              for ever); action, one of:
     cut_answer bytes=N     carried out, and cut off after N bytes of the answer
     cut_request            not carried out, and cut off
     hang seconds=S         nothing for S seconds (0: for ever), then carried out and answered
@@ -75,6 +76,7 @@ class Misbehaviour:
         self.method, self.user = order.get("method"), order.get("user")
         self.path = re.compile(order.get("path", ""))
         self.skip, self.left = order.get("skip", 0), order.get("count", 1)
+        self.every, self.passed = order.get("every", 1), 0
         self.forever = self.left == 0
         self.done = 0
         if not hasattr(Orders, "_act_" + self.action):
@@ -85,6 +87,9 @@ class Misbehaviour:
             return False
         if self.skip > 0:
             self.skip -= 1
+            return False
+        self.passed += 1
+        if self.passed % self.every:
             return False
         self.done += 1
         self.left -= 1

@@ -10,9 +10,10 @@
  * At half of log_limit a file is renamed to <role>-<index>.log.1, replacing the one before, and a new
  * one is begun: the end of a task's output is kept, and log_limit is not exceeded.
  *
- * A log without new bytes is requested less and less often; one whose node does not answer rarely,
- * after all others, and with a short time-out.  Once the container has ended, its whole log is copied
- * and not requested again.
+ * A log without new bytes is requested less and less often, and all such logs together no more often than
+ * log_requests says: with many of them each has its turn later.  One whose node does not answer is
+ * requested rarely, after all others, and with a short time-out.  Once the container has ended, its whole
+ * log is copied and not requested again.
  *
  * Known weakness: a task that prints more than 8 MiB in a second loses some of it, and so does one
  * that prints more than the kubelet keeps (10 MiB by default) between two calls.  The file says so in
@@ -94,6 +95,23 @@ static void choose_pod(struct copying *copying, struct buffer *out)
                                     .skip = place->skip};
     copying->log->hangs = 0;
     copying->log->due = 0;
+    copying->log->delay = 0;
+}
+
+/* ---- how often ---- */
+
+/* When a log that has nothing new is requested next: later each time and, since all such logs together may
+ * cost only so many requests a second, when the turns of those before it are over.  What others have
+ * reserved and do not need any more, as they are forgotten, is given back. */
+static int64_t next_turn(struct kubernetes *kubernetes, struct task_log *log)
+{
+    int64_t now = clock_elapsed(), pause = 1000 / kubernetes->settings.log_requests;
+    int64_t all = now + (int64_t)names_count(kubernetes->logs) * pause;
+    int64_t turn = (kubernetes->log_turn > now ? kubernetes->log_turn : now) + pause;
+    kubernetes->log_turn = turn < all ? turn : all;
+    log->delay = log->delay < least_delay ? least_delay : log->delay;
+    log->delay = 2 * log->delay < most_delay ? 2 * log->delay : most_delay;
+    return kubernetes->log_turn > now + log->delay ? kubernetes->log_turn : now + log->delay;
 }
 
 /* Should the log be requested now?  Also chooses the pod, which may write a note into the file. */
@@ -117,7 +135,9 @@ static bool is_wanted(struct copying *copying)
         log->place.whole = true; /* it never ran: there is no log */
         return false;
     }
-    return pod->started && (copying->job->last || clock_elapsed() >= log->due);
+    /* What has ended need not wait for its turn among the silent. */
+    bool due = clock_elapsed() >= log->due || (copying->ended && log->delay > least_delay);
+    return pod->started && (due || copying->job->last);
 }
 
 static void prepare_call(struct copying *copying, struct arena *arena)
@@ -191,10 +211,12 @@ static void take_log(struct copying *copying)
     }
     copying->more = full;
     log->hangs = 0;
-    log->delay = taken == LOG_NOTHING || taken == LOG_NO_LOG ? 2 * log->delay : least_delay;
-    log->delay = log->delay < least_delay ? least_delay : log->delay;
-    log->delay = log->delay > most_delay ? most_delay : log->delay;
-    log->due = clock_elapsed() + log->delay;
+    if (taken == LOG_NOTHING || taken == LOG_NO_LOG) {
+        log->due = next_turn(copying->kubernetes, log);
+    } else {
+        log->delay = least_delay;
+        log->due = clock_elapsed() + least_delay;
+    }
     if (final)
         log->place.whole = true;
     if (memcmp(&before, &log->place, sizeof(before)) != 0)
@@ -214,6 +236,9 @@ static void take_failure(struct copying *copying)
     struct task_log *log = copying->log;
     copying->more = false;
     log->due = clock_elapsed() + most_delay;
+    log->delay = 0;
+    if (call->alone && call->status != 504) /* the API server's own, who says when */
+        log->due = clock_elapsed() + call->retry_after + random() % (call->retry_after / 4 + 1);
     if (call->status == 400) {
         /* "container "main" in pod "x" is waiting to start": fine.  Other words will not change. */
         if (copying->ended)
@@ -224,7 +249,8 @@ static void take_failure(struct copying *copying)
         give_up(copying, "it is gone");
         return;
     }
-    if (call->outcome == KUBERNETES_UNKNOWN || call->status >= 500) {
+    bool hangs = call->outcome == KUBERNETES_UNKNOWN || call->status >= 500;
+    if (hangs && !(call->alone && call->status == 503)) {
         log->hangs++;
         log->due = clock_elapsed() + hang_delay;
         bool lost = pod->lost || strcmp(pod->reason, "NodeLost") == 0;

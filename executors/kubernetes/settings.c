@@ -76,6 +76,7 @@ static const struct section_field fields[] = {
     {"connect_timeout", SECTION_DURATION, AT(connect_timeout), 10000, 1, AN_HOUR, .what = NULL},
     {"proxy", .read = read_proxy},
     {"log_limit", SECTION_BYTES, AT(log_limit), 100 << 20, .what = "a size such as \"100Mi\""},
+    {"log_requests", SECTION_COUNT, AT(log_requests), 5, 1, 1000, .what = NULL},
     {"allow_host_network", SECTION_BOOLEAN, AT(allow_host_network), .what = NULL},
     {"host_paths", .read = read_host_paths},
 };

@@ -12,6 +12,7 @@
  *   proxy            URL of an HTTP or SOCKS proxy; "none"; "" (default): the kubeconfig's
  *                    proxy-url, or what the environment says (HTTPS_PROXY, NO_PROXY)
  *   log_limit        of one task's output, default "100Mi"
+ *   log_requests     a second, for logs that had nothing new when they were last requested, default 5
  *   allow_host_network  whether a template may set hostNetwork, default false
  *   host_paths       list of directories below which a template may mount hostPath volumes;
  *                    default none
@@ -28,6 +29,7 @@ struct kubernetes_settings {
     int in_flight;
     int64_t request_timeout, connect_timeout; /* milliseconds */
     int64_t log_limit;                        /* bytes */
+    int log_requests;                         /* a second */
     bool allow_host_network;
     struct text *host_paths; /* absolute, normal (no "..", no doubled slashes), no slash at the
                                    end but for "/" itself */

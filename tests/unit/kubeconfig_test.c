@@ -273,6 +273,7 @@ static void settings_are_read(void **state)
     assert_int_equal(settings.request_timeout, 30000);
     assert_int_equal(settings.connect_timeout, 10000);
     assert_int_equal(settings.log_limit, 100 << 20);
+    assert_int_equal(settings.log_requests, 5);
     assert_int_equal(settings.host_path_count, 0);
     assert_int_equal(settings.kubeconfig.length, 0);
     assert_int_equal(

@@ -37,6 +37,7 @@ static struct pod {
     int status;            /* of its answers; 200 */
     enum kubernetes_outcome outcome;
     const char *message;
+    int64_t rest; /* with which the server puts it off */
     size_t asked;
 } pods[4];
 static int64_t now = 1000000;
@@ -111,6 +112,8 @@ static void answer(struct kubernetes_call *call, struct arena *arena)
         pod->asked++;
         call->outcome = pod->outcome;
         call->status = pod->status;
+        call->alone = pod->rest != 0;
+        call->retry_after = pod->rest;
         if (pod->outcome == KUBERNETES_DONE)
             answer_log(pod, call->path.data, &call->response);
         else
@@ -131,7 +134,7 @@ static int descriptor;
 static void start(void)
 {
     kubernetes = (struct kubernetes){
-        .settings = {.log_limit = 100 << 20},
+        .settings = {.log_limit = 100 << 20, .log_requests = 5},
         .spool = memory_copy_string("spool"),
         .run = kubernetes_api_run,
         .space = "space",
@@ -618,6 +621,141 @@ static void no_byte_is_lost_or_doubled(void **state)
     }
 }
 
+/* ---- how often ---- */
+
+enum { MANY = 600, TURN = 1000 /* ms */, TURNS = 240 };
+
+static size_t asked_in_all, asked_of[MANY];
+
+/* All are silent but the one whose turn is remembered. */
+static void answer_silence(struct kubernetes_call *call, struct arena *arena)
+{
+    if (!strstr(call->path.data, "/log?")) {
+        answer(call, arena);
+        return;
+    }
+    const char *number = strstr(call->path.data, "/pods/m");
+    asked_in_all++;
+    if (number)
+        asked_of[strtoull(number + 7, NULL, 10)]++;
+    if (strstr(call->path.data, "/pods/one/")) {
+        answer(call, arena);
+        return;
+    }
+    call->outcome = KUBERNETES_DONE;
+    call->status = 200;
+}
+
+static void copy_many(struct job_call *calls, size_t count)
+{
+    enum { BATCH = 256 };
+    struct job_call *batch[BATCH];
+    for (size_t i = 0; i < count;) {
+        size_t some = 0;
+        for (; i < count && some < BATCH; i++)
+            batch[some++] = &calls[i];
+        kubernetes_output(&kubernetes.executor, batch, some);
+        for (size_t at = 0; at < some; at++)
+            assert_int_equal(batch[at]->result, 0);
+    }
+}
+
+static void know_many(struct job_call *calls, char ids[][16], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        snprintf(ids[i], sizeof(ids[i]), "m%zu", i);
+        calls[i] = (struct job_call){.id = ids[i], .attempt = 1, .directory = descriptor};
+        know("{'metadata':{'name':'%s-a1','uid':'u%zu','labels':{'dlspool/job':'%s',"
+             "'dlspool/attempt':'1','dlspool/role':'worker'}},'spec':{'completions':1}}",
+             ids[i], i, ids[i]);
+        know("{'metadata':{'name':'%s','uid':'p%zu','creationTimestamp':'2026-01-01T00:00:00Z',"
+             "'labels':{'dlspool/job':'%s','dlspool/attempt':'1','dlspool/role':'worker',"
+             "'batch.kubernetes.io/job-completion-index':'0'}},'status':{'phase':'Running',"
+             "'containerStatuses':[{'name':'main','state':{%s}}]}}",
+             ids[i], i, ids[i], running);
+    }
+}
+
+/* However many they are, and each of them has its turn. */
+static void silent_logs_cost_so_many_requests_a_second(void **state)
+{
+    (void)state;
+    static struct job_call calls[MANY];
+    static char ids[MANY][16];
+    fake_answer = answer_silence;
+    know_many(calls, ids, MANY);
+    asked_in_all = 0;
+    copy_many(calls, MANY);
+    assert_int_equal(asked_in_all, MANY); /* each once, as soon as it runs */
+    asked_in_all = 0;
+    int64_t begin = now;
+    for (int i = 0; i < TURNS; i++) {
+        now += TURN;
+        copy_many(calls, MANY);
+    }
+    int64_t seconds = (now - begin) / 1000;
+    assert_in_range(asked_in_all, 5 * (size_t)seconds - 5, 5 * (size_t)seconds + 5);
+    for (size_t i = 0; i < MANY; i++)
+        assert_in_range(asked_of[i], 1 + 1, 1 + 3);
+
+    /* A new one need not wait for the turns of those that are gone. */
+    for (size_t i = 30; i < MANY; i++)
+        kubernetes_output_forget(&kubernetes, ids[i], 1);
+    know_job();
+    know_pod("one", 0, "Running", running);
+    calls[30].id = "j";
+    for (int i = 0; i < 10; i++) {
+        now += TURN;
+        copy_many(calls, 31);
+    }
+    assert_in_range(pods[0].asked, 2, 3);
+}
+
+/* What a task prints is there soon, however many others are silent. */
+static void one_that_prints_is_asked_again(void **state)
+{
+    (void)state;
+    static struct job_call calls[MANY];
+    static char ids[MANY][16];
+    fake_answer = answer_silence;
+    know_many(calls, ids, MANY - 1);
+    know_job();
+    know_pod("one", 0, "Running", running);
+    calls[MANY - 1] = (struct job_call){.id = "j", .attempt = 1, .directory = descriptor};
+    for (int i = 0; i < 60; i++) {
+        char line[16];
+        snprintf(line, sizeof(line), "%d", i);
+        print_line(&pods[0], 100 + i, 0, line);
+        now += 1000;
+        copy_many(calls, MANY);
+    }
+    assert_int_equal(pods[0].asked, 60);
+}
+
+/* The API server puts off one request for a log: it comes again when it says. */
+static void a_log_that_is_put_off_comes_again_when_the_server_says(void **state)
+{
+    (void)state;
+    know_job();
+    know_pod("one", 0, "Running", running);
+    print_line(&pods[0], 100, 0, "first");
+    pods[0].outcome = KUBERNETES_UNAVAILABLE;
+    pods[0].status = 429;
+    pods[0].rest = 4000;
+    pods[0].message = "Too many requests";
+    assert_int_equal(copy(false).result, 0);
+    pods[0].outcome = KUBERNETES_DONE;
+    pods[0].status = 200;
+    struct job_call call = {.id = "j", .attempt = 1, .directory = descriptor};
+    now += 3999;
+    copy_many(&call, 1);
+    assert_int_equal(pods[0].asked, 1);
+    now += 1 + 1000;
+    copy_many(&call, 1);
+    assert_int_equal(pods[0].asked, 2);
+    holds("worker-0.log", "first\n");
+}
+
 static void stamps_are_read(void **state)
 {
     (void)state;
@@ -649,6 +787,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rotated_file_is_not_copied_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_go_with_their_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_byte_is_lost_or_doubled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(silent_logs_cost_so_many_requests_a_second, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(one_that_prints_is_asked_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_log_that_is_put_off_comes_again_when_the_server_says,
+                                        set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

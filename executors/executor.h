@@ -134,6 +134,8 @@ struct job_call {
     int signal;        /* signal: its number */
     int directory;     /* output: descriptor of where its files are */
     bool last;         /* output: the job has ended, and this is the last time */
+    bool ending;       /* output: it is told to end next, or was (of an array, those of `tasks`):
+                          what it prints from now on goes with its containers, unless it is seen to */
     /* filled in: */
     int result; /* 0, or -1 with ... */
     struct error error;
@@ -182,7 +184,10 @@ typedef void executor_tell(void *context, const char *sentence);
 typedef void executor_take(void *context, const char *id, int attempt);
 
 struct executor_operations {
-    const char *name;     /* "local", "null" */
+    const char *name; /* "local", "null" */
+    bool
+        loses_output; /* what tasks print goes with them when they are told to end: output() is called
+                             with `ending` before cancel() */
     bool of_this_machine; /* another host's executor of this name does not know our jobs */
     /* Does it accept submissions at all?  -1 and the reason when not. */
     int (*ready)(struct executor *executor, struct error *error);

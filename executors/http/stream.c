@@ -310,6 +310,15 @@ bool http_stream_line(struct http_stream *stream, struct text *line)
     return true;
 }
 
+void http_stream_take(struct http_stream *stream, struct buffer *out)
+{
+    if (is_refused(stream))
+        return;
+    buffer_add(out, stream->input.data + stream->start, stream->input.length - stream->start);
+    buffer_clear(&stream->input);
+    stream->start = stream->lines = 0;
+}
+
 void http_stream_get_state(const struct http_stream *stream, struct http_stream_state *state)
 {
     *state = stream->state;

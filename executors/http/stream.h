@@ -39,6 +39,9 @@ void http_streams_drive(struct http_streams *streams, int64_t wait);
  * false when there is none (yet).  An answer other than 2xx has no lines. */
 bool http_stream_line(struct http_stream *stream, struct text *line);
 
+/* Append all bytes that were not fetched to `out`, whole lines or not.  Of an answer other than 2xx none. */
+void http_stream_take(struct http_stream *stream, struct buffer *out);
+
 /* The state of a stream.  `outcome` is valid once it has ended: HTTP_ANSWERED when the server
  * ended it in order. */
 struct http_stream_state {

@@ -15,6 +15,7 @@
 #include "base/names.h"
 #include "executors/http/http.h"
 #include "executors/kubernetes/follow.h"
+#include "executors/kubernetes/log_end.h"
 #include "executors/kubernetes/output.h"
 #include "executors/kubernetes/resize.h"
 
@@ -295,6 +296,8 @@ static void kubernetes_close(struct executor *executor)
     if (!executor)
         return;
     struct kubernetes *kubernetes = kubernetes_of(executor);
+    log_end_forget(kubernetes, "");
+    names_free(kubernetes->log_ends);
     names_free(kubernetes->logs);
     kubernetes_follow_close(kubernetes->follower);
     kubernetes_api_disconnect(kubernetes->connection);
@@ -305,6 +308,7 @@ static void kubernetes_close(struct executor *executor)
 
 static const struct executor_operations operations = {
     .name = "kubernetes",
+    .loses_output = true,
     .ready = kubernetes_ready,
     .submit = kubernetes_submit,
     .poll = kubernetes_poll,

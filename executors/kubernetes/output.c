@@ -30,6 +30,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "executors/kubernetes/follow.h"
+#include "executors/kubernetes/log_end.h"
 #include "executors/kubernetes/output.h"
 
 enum {
@@ -59,6 +60,7 @@ void kubernetes_output_forget(struct kubernetes *kubernetes, const char *id, int
 {
     char token[KUBERNETES_NAME_SIZE + 1];
     snprintf(token, sizeof(token), "%s-a%d/", id, attempt);
+    log_end_forget(kubernetes, token);
     forget_logs(kubernetes, token);
 }
 
@@ -114,6 +116,16 @@ static int64_t next_turn(struct kubernetes *kubernetes, struct task_log *log)
     return kubernetes->log_turn > now + log->delay ? kubernetes->log_turn : now + log->delay;
 }
 
+/* Is the task told to end, by us or somebody else, and its container still there?  What it prints until then
+ * is followed. */
+static bool is_to_be_followed(const struct copying *copying)
+{
+    const struct cached_pod *pod = copying->pods[copying->pod];
+    bool told = copying->job->ending && executor_call_names_task(copying->job, pod->index);
+    return pod->started && !copying->ended && !pod->lost && (told || pod->deletion) &&
+           clock_elapsed() >= copying->log->follow_due;
+}
+
 /* Should the log be requested now?  Also chooses the pod, which may write a note into the file. */
 static bool is_wanted(struct copying *copying)
 {
@@ -131,6 +143,12 @@ static bool is_wanted(struct copying *copying)
     bool terminal = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
     copying->ended = terminal || pod->main_ended;
     copying->slow = log->hangs > 0;
+    if (log_end_is_followed(copying))
+        return false;
+    if (is_to_be_followed(copying) && log_end_follow(copying)) {
+        copying->followed = true;
+        return false;
+    }
     if (terminal && !pod->started) {
         log->place.whole = true; /* it never ran: there is no log */
         return false;
@@ -140,25 +158,32 @@ static bool is_wanted(struct copying *copying)
     return pod->started && (due || copying->job->last);
 }
 
-static void prepare_call(struct copying *copying, struct arena *arena)
+struct text kubernetes_output_path(const struct copying *copying, struct arena *arena,
+                                   const char *more)
 {
     const struct pod_log_place *place = &copying->log->place;
     char since[64] = "", time[CLOCK_TEXT_SIZE];
-    if (!copying->log->piece)
-        copying->log->piece = PIECE;
-    copying->limit =
-        (size_t)(place->taken < PIECE_MOST ? place->taken : PIECE_MOST) + copying->log->piece;
     if (place->since) {
         clock_format(place->since * 1000, time);
         snprintf(since, sizeof(since), "&sinceTime=%.19sZ", time);
     }
+    return arena_printf(arena,
+                        "/api/v1/namespaces/%s/pods/%s/log?container=main&timestamps=true%s%s",
+                        copying->kubernetes->space, copying->pods[copying->pod]->name, more, since);
+}
+
+static void prepare_call(struct copying *copying, struct arena *arena)
+{
+    const struct pod_log_place *place = &copying->log->place;
+    char limit[64];
+    if (!copying->log->piece)
+        copying->log->piece = PIECE;
+    copying->limit =
+        (size_t)(place->taken < PIECE_MOST ? place->taken : PIECE_MOST) + copying->log->piece;
+    snprintf(limit, sizeof(limit), "&limitBytes=%zu", copying->limit);
     copying->call = (struct kubernetes_call){
         .method = "GET",
-        .path = arena_printf(arena,
-                             "/api/v1/namespaces/%s/pods/%s/log?container=main&timestamps=true"
-                             "&limitBytes=%zu%s",
-                             copying->kubernetes->space, copying->pods[copying->pod]->name,
-                             copying->limit, since),
+        .path = kubernetes_output_path(copying, arena, limit),
         .raw = true,
         .timeout = ask_timeout,
         .response_limit = copying->limit,
@@ -177,31 +202,41 @@ static void give_up(struct copying *copying, const char *why)
     kubernetes_output_write_place(copying, &copying->log->place);
 }
 
+enum pod_log_taken kubernetes_output_take(struct pod_log_place *place, struct text answer,
+                                          bool final, struct buffer *out)
+{
+    static const char gap_note[] =
+        "[dlspool: the node has rotated this log in the meantime; lines may be missing here]\n";
+    struct buffer text = {0};
+    bool inside = place->inside;
+    enum pod_log_taken taken = pod_log_take(place, answer, final, &text);
+    if (taken == LOG_GAP)
+        buffer_printf(out, "%s%s", inside ? "\n" : "", gap_note);
+    buffer_add_text(out, buffer_text(&text));
+    buffer_free(&text);
+    return taken;
+}
+
 /* Append what the node answered to the task's file, and decide when to ask next.  A node answers
  * with whole seconds of a log: a piece that is too small to get beyond one second grows, up to
  * PIECE_MOST; what is printed beyond that in a second is skipped, with a note. */
 static void take_log(struct copying *copying)
 {
-    static const char gap_note[] =
-        "[dlspool: the node has rotated this log in the meantime; lines may be missing here]\n";
     static const char skip_note[] =
         "\n[dlspool: more was printed in a second than can be copied; a part of it is missing]\n";
     struct task_log *log = copying->log;
     struct pod_log_place before = log->place;
-    struct buffer out = {0}, text = {0};
+    struct buffer out = {0};
     struct text answer = buffer_text(&copying->call.response);
     bool full = copying->call.cut_off || answer.length >= copying->limit;
     bool final = copying->ended && !full;
-    enum pod_log_taken taken = pod_log_take(&log->place, answer, final, &text);
+    enum pod_log_taken taken = kubernetes_output_take(&log->place, answer, final, &out);
     if (taken == LOG_NO_LOG && copying->ended) {
         struct error_quote_buffer quote;
         answer = text_trim(answer);
         give_up(copying, error_quote(&quote, answer.data, answer.length));
         return;
     }
-    if (taken == LOG_GAP)
-        buffer_printf(&out, "%s%s", before.inside ? "\n" : "", gap_note);
-    buffer_add_text(&out, buffer_text(&text));
     if (full && taken == LOG_NOTHING && log->piece < PIECE_MOST) {
         log->piece *= 2;
     } else if (full && (taken == LOG_NOTHING || log->place.taken > PIECE_MOST)) {
@@ -224,7 +259,6 @@ static void take_log(struct copying *copying)
     if (final && copying->pod + 1 < copying->pod_count && copying->job->result == 0)
         copying->more = is_wanted(copying); /* on to the one that took its place */
     buffer_free(&out);
-    buffer_free(&text);
 }
 
 /* Decide what a failed request for a log means: the container has not started; the log is gone
@@ -317,8 +351,13 @@ static void copy_all(struct kubernetes *kubernetes, struct copying *copyings, si
                      bool last)
 {
     int64_t until = clock_elapsed() + (last ? last_time : rounds_time);
-    for (size_t i = 0; i < count; i++)
+    bool followed = false;
+    for (size_t i = 0; i < count; i++) {
         copyings[i].more = is_wanted(&copyings[i]);
+        followed |= copyings[i].followed;
+    }
+    if (followed)
+        log_end_send(kubernetes);
     for (int i = 0; i < ROUNDS || last; i++)
         if (!ask_round(kubernetes, copyings, count, false) || clock_elapsed() >= until)
             break;
@@ -391,11 +430,13 @@ static void copy_batch(struct kubernetes *kubernetes, struct arena *arena, struc
     const struct cached_pod ***pods =
         arena_allocate(arena, (count + 1) * sizeof(const struct cached_pod **));
     size_t *pod_counts = arena_allocate(arena, (count + 1) * sizeof(size_t)), total = 0;
+    log_end_receive(kubernetes);
     for (size_t i = 0; i < count; i++) {
         if (batch[i]->result == 0)
             pods[i] = kubernetes_cache_pods(kubernetes_follow_cache(kubernetes), arena,
                                             batch[i]->id, batch[i]->attempt, &pod_counts[i]);
         total += pod_counts[i];
+        log_end_copy(kubernetes, batch[i], pods[i], pod_counts[i]);
     }
     struct copying *copyings = memory_allocate((total + 1) * sizeof(*copyings));
     size_t copying_count = 0;

@@ -12,6 +12,7 @@ struct task_log {
     struct pod_log_place place;
     bool loaded;        /* the place is what the files say */
     int64_t due, delay; /* of clock_elapsed(); ms */
+    int64_t follow_due; /* of clock_elapsed(): when it can be followed again, after a failure */
     int hangs;
     size_t piece;
 };
@@ -26,6 +27,7 @@ struct copying {
     char name[OUTPUT_NAME_SIZE]; /* <role>-<index> */
     bool ended;                  /* the container had ended before it was asked */
     bool more;                   /* to be asked (again) */
+    bool followed;               /* ... no, since it is followed (log_end.h) */
     bool slow;                   /* did not answer in time before */
     size_t limit;
     struct kubernetes_call call;
@@ -39,6 +41,13 @@ int kubernetes_output_write_place(struct copying *copying, const struct pod_log_
 /* Append what lies between the place `before` and the one that is remembered, and write that. */
 int kubernetes_output_write(struct copying *copying, const struct pod_log_place *before,
                             struct text out);
+
+/* The path of a request for the log from its place on; `more` is put behind its query.  In the arena. */
+struct text kubernetes_output_path(const struct copying *copying, struct arena *arena,
+                                   const char *more);
+/* pod_log_take(), with a note in `out` where something may be missing. */
+enum pod_log_taken kubernetes_output_take(struct pod_log_place *place, struct text answer,
+                                          bool final, struct buffer *out);
 
 /* Forget the logs of a job. */
 void kubernetes_output_forget(struct kubernetes *kubernetes, const char *id, int attempt);

@@ -195,6 +195,13 @@ enum pod_log_taken pod_log_take(struct pod_log_place *place, struct text answer,
     return out->length > before || walk.at > from ? LOG_TAKEN : LOG_NOTHING;
 }
 
+size_t pod_log_needed(const struct pod_log_place *place, struct text answer)
+{
+    bool exact;
+    size_t at = place->anchor.second ? find_anchor(place, answer, &exact) : 0;
+    return place->anchor.second && exact ? at : 0;
+}
+
 void pod_log_skip(struct pod_log_place *place)
 {
     place->since = (place->since > place->anchor.second ? place->since : place->anchor.second) + 1;

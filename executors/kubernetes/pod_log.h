@@ -56,6 +56,10 @@ enum pod_log_taken {
 enum pod_log_taken pod_log_take(struct pod_log_place *place, struct text answer, bool final,
                                 struct buffer *out);
 
+/* How many bytes at the start of the answer, of which all that is new was taken, are not needed to take
+ * what will follow on it: those before the anchor's line. */
+size_t pod_log_needed(const struct pod_log_place *place, struct text answer);
+
 /* The rest of this second is given up: the next answer begins after it, with a gap. */
 void pod_log_skip(struct pod_log_place *place);
 

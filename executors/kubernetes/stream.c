@@ -24,8 +24,8 @@ struct kubernetes_stream {
     struct error error; /* "" when the server ended it in order */
 };
 
-struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *connection,
-                                                 const char *path, struct error *error)
+static struct kubernetes_stream *open_stream(struct kubernetes_connection *connection,
+                                             const char *path, int64_t headers, struct error *error)
 {
     const char *buffer[KUBERNETES_HEADERS];
     char words[CLOCK_TEXT_SIZE];
@@ -38,7 +38,7 @@ struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *c
     if (kubernetes_connection_prepare(connection, error))
         return NULL;
     const struct http_stream_limits limits = {
-        .headers = connection->settings.request_timeout,
+        .headers = headers,
         .stall = STALL,
         .line = LINE_LIMIT,
     };
@@ -54,6 +54,23 @@ struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *c
     stream->next = connection->first_stream;
     connection->first_stream = stream;
     return stream;
+}
+
+struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *connection,
+                                                 const char *path, struct error *error)
+{
+    return open_stream(connection, path, connection->settings.request_timeout, error);
+}
+
+struct kubernetes_stream *kubernetes_stream_open_log(struct kubernetes_connection *connection,
+                                                     const char *path, struct error *error)
+{
+    return open_stream(connection, path, STALL, error);
+}
+
+void kubernetes_stream_take(struct kubernetes_stream *stream, struct buffer *out)
+{
+    http_stream_take(stream->http, out);
 }
 
 void kubernetes_stream_close(struct kubernetes_stream *stream)

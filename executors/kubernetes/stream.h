@@ -19,6 +19,14 @@ struct kubernetes_stream;
 struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *connection,
                                                  const char *path, struct error *error);
 
+/* The same for a log that is followed: its answer comes as bytes, kubernetes_stream_take(), and nothing of it
+ * before the first is printed. */
+struct kubernetes_stream *kubernetes_stream_open_log(struct kubernetes_connection *connection,
+                                                     const char *path, struct error *error);
+
+/* Append all bytes that have come and were not read yet. */
+void kubernetes_stream_take(struct kubernetes_stream *stream, struct buffer *out);
+
 /* Drive all streams of the connection; returns when something has come or a stream has ended, and
  * after `wait` milliseconds in any case (0: at once). */
 void kubernetes_stream_drive_all(struct kubernetes_connection *connection, int64_t wait);

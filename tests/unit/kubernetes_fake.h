@@ -29,6 +29,7 @@ static struct kubernetes_stream fake_streams[FAKE_STREAMS];
 static size_t fake_stream_count;
 static const char *fake_refuse_streams;
 static int fake_stream_status = 200;
+static void (*fake_wait)(int64_t wait); /* a clock's that stands still otherwise; may be NULL */
 
 struct kubernetes_connection *kubernetes_api_connect(const struct kubernetes_settings *settings,
                                                      struct error *error)
@@ -84,10 +85,23 @@ struct kubernetes_stream *kubernetes_stream_open(struct kubernetes_connection *c
     return stream;
 }
 
+struct kubernetes_stream *kubernetes_stream_open_log(struct kubernetes_connection *connection,
+                                                     const char *path, struct error *error)
+{
+    return kubernetes_stream_open(connection, path, error);
+}
+
+void kubernetes_stream_take(struct kubernetes_stream *stream, struct buffer *out)
+{
+    buffer_add_text(out, buffer_text(&stream->lines));
+    buffer_clear(&stream->lines);
+}
+
 void kubernetes_stream_drive_all(struct kubernetes_connection *connection, int64_t wait)
 {
     (void)connection;
-    (void)wait;
+    if (fake_wait)
+        fake_wait(wait);
 }
 
 bool kubernetes_stream_line(struct kubernetes_stream *stream, struct text *line)
@@ -108,7 +122,8 @@ bool kubernetes_stream_line(struct kubernetes_stream *stream, struct text *line)
 const char *kubernetes_stream_ended(const struct kubernetes_stream *stream, int *status,
                                     enum kubernetes_outcome *outcome)
 {
-    *status = stream->status;
+    if (status)
+        *status = stream->status;
     if (!stream->ended)
         return NULL;
     if (outcome)

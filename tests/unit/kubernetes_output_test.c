@@ -16,6 +16,7 @@
 #include "base/names.h"
 #include "base/system.h"
 #include "executors/kubernetes/follow.h"
+#include "executors/kubernetes/log_end.h"
 #include "executors/kubernetes/output.h"
 #include "executors/kubernetes/pod_log.h"
 #include "kubernetes_fake.h"
@@ -45,6 +46,11 @@ static int64_t now = 1000000;
 static int64_t fake_elapsed(void)
 {
     return now;
+}
+
+static void wait_so_long(int64_t wait)
+{
+    now += wait;
 }
 
 static void print_piece(struct pod *pod, int64_t second, int nanosecond, const char *bytes,
@@ -144,10 +150,12 @@ static void start(void)
 
 static void stop(void)
 {
+    log_end_forget(&kubernetes, "");
+    names_free(kubernetes.log_ends);
     names_free(kubernetes.logs);
     kubernetes_follow_close(kubernetes.follower);
     free(kubernetes.spool);
-    kubernetes.logs = NULL;
+    kubernetes.logs = kubernetes.log_ends = NULL;
     kubernetes.follower = NULL;
     kubernetes.spool = NULL;
 }
@@ -222,6 +230,7 @@ static int set_up(void **state)
     memset(pods, 0, sizeof(pods));
     pods[0] = (struct pod){.name = "one", .status = 200};
     fake_answer = answer;
+    fake_wait = wait_so_long;
     clock_replace(NULL, fake_elapsed);
     start();
     return 0;
@@ -621,6 +630,155 @@ static void no_byte_is_lost_or_doubled(void **state)
     }
 }
 
+/* ---- what is printed last ---- */
+
+static struct kubernetes_stream *find_log_stream(void)
+{
+    for (size_t i = 0; i < fake_stream_count; i++)
+        if (fake_streams[i].open && strstr(fake_streams[i].path, "follow=true"))
+            return &fake_streams[i];
+    return NULL;
+}
+
+/* The stream brings more of what the pod has printed: all of it, or some.  `sent` is how much it has
+ * brought in all. */
+static void feed(const struct pod *pod, struct kubernetes_stream *stream, size_t *sent, bool all)
+{
+    struct buffer out = {0};
+    answer_log(pod, stream->path, &out);
+    assert_true(out.length >= *sent);
+    size_t left = out.length - *sent, some = all || !left ? left : (size_t)random() % left;
+    buffer_add(&stream->lines, out.data + *sent, some);
+    *sent += some;
+    buffer_free(&out);
+}
+
+static struct job_call copy_ending(bool last)
+{
+    struct job_call call = {
+        .id = "j", .attempt = 1, .directory = descriptor, .ending = true, .last = last};
+    struct job_call *calls[] = {&call};
+    now += 100;
+    kubernetes_output(&kubernetes.executor, calls, 1);
+    return call;
+}
+
+static void lose_pod(const char *name)
+{
+    struct arena *arena = arena_new();
+    kubernetes_cache_take(
+        kubernetes_follow_cache(&kubernetes), FOLLOW_PODS,
+        fake_json(arena,
+                  "{'metadata':{'name':'%s','uid':'uid-of-%s','labels':{'dlspool/job':'j',"
+                  "'dlspool/attempt':'1','dlspool/role':'worker'}}}",
+                  name, name),
+        true, false);
+    arena_free(arena);
+}
+
+/* Random programs print while they end, streams bring it in pieces, and dlspool is started anew. */
+static void what_a_stream_brings_is_kept(void **state)
+{
+    (void)state;
+    struct pod *pod = &pods[0];
+    for (unsigned int seed = 1; seed <= 60; seed++) {
+        int64_t second = 1700000000;
+        int nanosecond = 0;
+        size_t sent = 0;
+        srandom(seed);
+        know_job();
+        know_pod("one", 0, "Running", running);
+        for (int i = (int)(random() % 40); i > 0; i--)
+            print_at_random(pod, &second, &nanosecond);
+        if (seed % 3)
+            assert_int_equal(copy(false).result, 0);
+        assert_int_equal(copy_ending(false).result, 0);
+        size_t asked = pod->asked;
+        for (int round = 0; round < 20; round++) {
+            if (random() % 12 == 0) {
+                stop();
+                fake_forget_streams();
+                start();
+                know_job();
+                know_pod("one", 0, "Running", running);
+                sent = 0;
+            }
+            for (int i = (int)(random() % 10); i > 0; i--)
+                print_at_random(pod, &second, &nanosecond);
+            assert_int_equal(copy_ending(false).result, 0);
+            assert_non_null(find_log_stream());
+            feed(pod, find_log_stream(), &sent, random() % 2);
+        }
+        struct kubernetes_stream *stream = find_log_stream();
+        feed(pod, stream, &sent, true);
+        stream->ended = true;
+        if (seed % 2)
+            know_pod("one", 0, "Failed", succeeded);
+        else
+            lose_pod("one");
+        assert_int_equal(copy_ending(true).result, 0);
+        assert_int_equal(pod->asked, asked); /* nothing but the stream was asked for */
+        check_all(pod, false);
+        stop();
+        fake_forget_streams();
+        start();
+        unlinkat(descriptor, "worker-0.log", 0);
+        unlinkat(descriptor, ".worker-0.position", 0);
+        unlinkat(descriptor, ".worker-0.log.times", 0);
+        for (size_t i = 0; i < pod->count; i++)
+            buffer_free(&pod->pieces[i].bytes);
+        pod->count = 0;
+        buffer_clear(&pod->printed);
+    }
+}
+
+/* What breaks, or ends though the container goes on, is followed again, or requested. */
+static void a_stream_that_breaks_is_no_end(void **state)
+{
+    (void)state;
+    size_t sent = 0;
+    know_job();
+    know_pod("one", 0, "Running", running);
+    print_line(&pods[0], 100, 0, "first");
+    copy_ending(false);
+    feed(&pods[0], find_log_stream(), &sent, true);
+    copy_ending(false);
+    holds("worker-0.log", "first\n");
+    assert_int_equal(pods[0].asked, 0);
+
+    find_log_stream()->ended = true;
+    snprintf(find_log_stream()->why, sizeof(find_log_stream()->why), "reset by peer");
+    print_line(&pods[0], 101, 0, "second");
+    copy_ending(false);
+    copy_ending(false);
+    holds("worker-0.log", "first\nsecond\n");
+    assert_null(find_log_stream()); /* not at once */
+
+    now += 20000;
+    copy_ending(false);
+    sent = 0;
+    feed(&pods[0], find_log_stream(), &sent, true);
+    find_log_stream()->ended = true; /* in order, and the container goes on */
+    find_log_stream()->why[0] = '\0';
+    copy_ending(false);
+    print_line(&pods[0], 102, 0, "third");
+    now += 10000;
+    copy_ending(false); /* it was waited for long enough: followed once more */
+    copy_ending(false);
+    sent = 0;
+    feed(&pods[0], find_log_stream(), &sent, true);
+    copy_ending(false);
+    holds("worker-0.log", "first\nsecond\nthird\n");
+
+    /* An ended job waits for the end of the stream, and not for ever. */
+    know_pod("one", 0, "Failed", succeeded);
+    assert_int_equal(copy_ending(true).result, -1);
+    print_line(&pods[0], 103, 0, "fourth");
+    now += 10000;
+    assert_int_equal(copy_ending(true).result, 0);
+    holds("worker-0.log", "first\nsecond\nthird\nfourth\n");
+}
+
 /* ---- how often ---- */
 
 enum { MANY = 600, TURN = 1000 /* ms */, TURNS = 240 };
@@ -787,6 +945,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rotated_file_is_not_copied_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_go_with_their_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_byte_is_lost_or_doubled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_stream_brings_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_stream_that_breaks_is_no_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(silent_logs_cost_so_many_requests_a_second, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(one_that_prints_is_asked_again, set_up, tear_down),

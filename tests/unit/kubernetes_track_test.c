@@ -231,6 +231,74 @@ static void output_is_copied_while_it_comes(void **state)
     unit_remove(path);
 }
 
+/* ---- what tasks print last ---- */
+
+static int copy_output(const char *id, int directory, bool ending, bool end)
+{
+    struct job_call call = {
+        .id = id, .attempt = 1, .directory = directory, .ending = ending, .last = end};
+    struct job_call *calls[] = {&call};
+    executor->operations->output(executor, calls, 1);
+    if (call.result)
+        print_message("%s\n", call.error.text);
+    return call.result;
+}
+
+/* Until the last of it has come. */
+static void copy_to_the_end(const char *id, int directory)
+{
+    int64_t begin = clock_elapsed();
+    while (copy_output(id, directory, true, true))
+        assert_true(clock_elapsed() - begin < STAND_IN_PATIENCE);
+}
+
+static bool has_pod(const char *id)
+{
+    const struct value *pods = stand_in_objects("pods");
+    for (size_t i = 0; i < pods->list.count; i++)
+        if (stand_in_belongs(pods->list.items[i], id))
+            return true;
+    return false;
+}
+
+/* The pod is gone as soon as it has ended. */
+static void what_is_printed_after_a_kill_is_kept(void **state)
+{
+    (void)state;
+    char *path = unit_directory();
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    submit("saver", "\"seconds\": -1, \"output\": \"up\\n\", \"term\": 3, \"term_seconds\": 0.3, "
+                    "\"term_output\": \"got TERM\\r\\nsaved\"");
+    submit("mute", "\"seconds\": -1, \"output\": \"\", \"term_output\": \"bye\\n\"");
+    wait_for("mute", PHASE_RUNNING, "");
+    wait_for("saver", PHASE_RUNNING, "");
+    assert_int_equal(copy_output("saver", directory, false, false), 0);
+    holds(directory, "main-0.log", "up\n");
+    assert_int_equal(copy_output("saver", directory, true, false), 0);
+    assert_int_equal(executor_cancel(executor, "saver", 1, false, NULL), 0);
+    wait_for("saver", PHASE_FAILED, "");
+    for (int64_t begin = clock_elapsed(); has_pod("saver");)
+        assert_true(clock_elapsed() - begin < STAND_IN_PATIENCE);
+    copy_to_the_end("saver", directory);
+    holds(directory, "main-0.log", "up\ngot TERM\r\nsaved");
+    /* It is not asked for again, and one that has printed nothing before is followed as well. */
+    long before = stand_in_requests();
+    assert_int_equal(copy_output("saver", directory, true, true), 0);
+    assert_int_equal(stand_in_requests(), before);
+    close(directory);
+    unit_remove(path);
+
+    path = unit_directory();
+    directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(copy_output("mute", directory, true, false), 0);
+    assert_int_equal(executor_cancel(executor, "mute", 1, false, NULL), 0);
+    wait_for("mute", PHASE_FAILED, "");
+    copy_to_the_end("mute", directory);
+    holds(directory, "main-0.log", "bye\n");
+    close(directory);
+    unit_remove(path);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -243,6 +311,7 @@ int main(void)
         TEST(polling_asks_for_nothing),
         TEST(watches_survive_what_servers_do),
         TEST(output_is_copied_while_it_comes),
+        TEST(what_is_printed_after_a_kill_is_kept),
     };
     if (stand_in_start()) {
         printf("the stand-in does not start\n");

@@ -15,7 +15,7 @@ A fate's words (all optional):
   image_error=TEXT    ErrImagePull and ImagePullBackOff by turns, until another fate says otherwise
   unschedulable=TEXT  no node suits it, with the scheduler's sentence
   term=CODE           its exit code after SIGTERM (143); term_seconds=S: that it takes (0.02); more
-                      than its grace: SIGKILL, 137
+                      than its grace: SIGKILL, 137; term_output=TEXT: what it prints then, last
   evict=TEXT          evicted by the kubelet when its time is over
   stuck=true          ContainerCreating for ever
 
@@ -550,8 +550,12 @@ class Kubelet:
             return
         seconds = run.fate.get("term_seconds", 0.02)
         code = run.fate.get("term", 143)
-        self._after(run, min(seconds, grace), self._finish, run,
+        self._after(run, min(seconds, grace), self._end_by_term, run,
                     code if seconds <= grace else 137)
+
+    def _end_by_term(self, run, code):
+        self._print(run, run.fate.get("term_output", "").encode())
+        self._finish(run, code)
 
     def _gone(self, run):
         """A pod that was deleted and has ended leaves the API."""
@@ -711,7 +715,7 @@ class Kubelet:
         now = time.time()
         run.lines += [(now, line) for line in data.splitlines(True)]
         for follower in list(run.followers):
-            follower(data)
+            follower(now, data)
 
     def _print_more(self, run):
         if run.ended:
@@ -723,7 +727,7 @@ class Kubelet:
 
     def _end_output(self, run):
         for follower in list(run.followers):
-            follower(None)
+            follower(None, None)
 
     def log(self, request, pod):
         """GET pods/log: an Answer, or None when it is followed."""
@@ -784,20 +788,27 @@ class Kubelet:
         return data
 
     def _follow(self, request, run, data):
-        connection = request.connection
-        connection.write(encode_head(Answer(200, b"", "text/plain")))
-        if data:
-            connection.chunk(data)
+        """As a kubelet answers: no head before the first byte."""
+        connection, headed = request.connection, False
 
-        def tell(more):
+        def send(data):
+            nonlocal headed
+            if not headed:
+                connection.write(encode_head(Answer(200, b"", "text/plain")))
+            headed = True
+            if data:
+                connection.chunk(data)
+
+        def tell(when, more):
             if more is None:
                 run.followers.discard(tell)
+                send(b"")
                 connection.write(b"0\r\n\r\n")
                 connection.done()
             else:
-                now = time.time()
-                connection.chunk(b"".join(_stamped(request, now, line)
-                                          for line in more.splitlines(True)))
+                send(b"".join(_stamped(request, when, line) for line in more.splitlines(True)))
+        if data:
+            send(data)
         run.followers.add(tell)
         connection.on_close = lambda: run.followers.discard(tell)
 

@@ -154,15 +154,18 @@ static void decide_action(struct tracker *tracker, struct followed *followed)
         tracked->started = progress_started(followed->job, poll, NULL) == 0;
     images_ran_note(&tracked->images, followed->job, poll);
     tasks_now_note(&tracked->tasks, followed->job, poll, tracked->array);
-    if (poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && (stop || ended) &&
-        !all_tasks_ended(poll))
+    bool runs =
+        poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && !all_tasks_ended(poll);
+    if (runs && (stop || ended)) {
         want_stop(tracker, followed);
-    else if (poll->phase == PHASE_WAITING && stop)
-        want_stop(tracker, followed);
-    else if (ended || poll->phase == PHASE_VANISHED)
-        followed->end = followed->copy = true;
-    else
         followed->copy = clock_elapsed() >= tracked->next_output;
+    } else if (poll->phase == PHASE_WAITING && stop) {
+        want_stop(tracker, followed);
+    } else if (ended || poll->phase == PHASE_VANISHED) {
+        followed->end = followed->copy = true;
+    } else {
+        followed->copy = clock_elapsed() >= tracked->next_output;
+    }
 }
 
 /* Acting on it */
@@ -186,7 +189,8 @@ static void stop_jobs(struct round *round)
 {
     struct tracker *tracker = round->tracker;
     struct error error;
-    size_t count = 0;
+    struct followed *told[BATCH];
+    size_t count = 0, first = 0;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
         if (followed->stop && followed->killed > 0 && !followed->tracked->stopping &&
@@ -194,9 +198,14 @@ static void stop_jobs(struct round *round)
             log_warn("%s: cannot be stopped yet: %s", followed->place.id, error.text);
             followed->stop = false;
         }
-        if (followed->stop)
-            round->calls[count++] = &followed->call;
+        if (!followed->stop)
+            continue;
+        if (!followed->tracked->stopping)
+            told[first++] = followed;
+        round->calls[count++] = &followed->call;
     }
+    if (first)
+        follow_output_before_end(tracker, told, first);
     if (count)
         tracker->executor->operations->cancel(tracker->executor, round->calls, count);
     for (size_t i = 0; i < round->count; i++) {

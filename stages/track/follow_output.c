@@ -43,6 +43,9 @@ void follow_output_copy(struct round *round)
         if (!followed->copy)
             continue;
         followed->call.last = followed->end;
+        followed->call.ending =
+            followed->tracked->stopping ||
+            (followed->tracked->preemption && followed->tracked->preemption->told);
         followed->call.result = -1;
         followed->call.directory =
             output_open(followed->job, followed->tracked->gid, &followed->call.error);
@@ -62,6 +65,26 @@ void follow_output_copy(struct round *round)
             measure_update(followed->tracked->measure, followed->job, &followed->poll);
         followed->tracked->next_output = clock_elapsed() + output_interval;
     }
+}
+
+void follow_output_before_end(struct tracker *tracker, struct followed *const *told, size_t count)
+{
+    struct job_call *calls[BATCH];
+    size_t asked = 0;
+    for (size_t i = 0; i < count && tracker->executor->operations->loses_output; i++) {
+        struct job_call *call = &told[i]->call;
+        call->last = false;
+        call->ending = true;
+        call->directory = output_open(told[i]->job, told[i]->tracked->gid, &call->error);
+        if (call->directory >= 0)
+            calls[asked++] = call;
+        else
+            log_warn("%s: what it prints last may be lost: %s", call->id, call->error.text);
+    }
+    if (asked)
+        tracker->executor->operations->output(tracker->executor, calls, asked);
+    for (size_t i = 0; i < asked; i++)
+        sys.close(calls[i]->directory); /* what could not be copied is copied, or said, later */
 }
 
 static void add_double(struct buffer *line, const char *key, double value)

@@ -185,6 +185,7 @@ void follow_tasks_stop(struct round *round)
     enum { LEAST_PAUSE = 1000 }; /* milliseconds between two calls */
     struct tracker *tracker = round->tracker;
     int64_t grace = tracker->stage.settings.kill_grace;
+    struct followed *told[BATCH];
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
@@ -193,9 +194,13 @@ void follow_tasks_stop(struct round *round)
             followed->call.tasks = NULL;
             followed->call.task_count = 0;
         }
-        if (followed->stop_tasks)
-            round->calls[count++] = &followed->call;
+        if (!followed->stop_tasks)
+            continue;
+        told[count] = followed;
+        round->calls[count++] = &followed->call;
     }
+    if (count)
+        follow_output_before_end(tracker, told, count);
     if (count)
         tracker->executor->operations->cancel(tracker->executor, round->calls, count);
     for (size_t i = 0; i < round->count; i++) {

@@ -129,6 +129,10 @@ bool follow_tasks_decide(struct tracker *tracker, struct followed *followed);
 void follow_tasks_stop(struct round *round);
 void follow_tasks_free(struct tracked *tracked);
 
+/* follow_output.c: before these jobs, or tasks of them, are told to end: where the executor loses what they
+ * print then, have it see to that. */
+void follow_output_before_end(struct tracker *tracker, struct followed *const *told, size_t count);
+
 /* rescale.c: handle the resize requests as far as possible now: after the poll, before its answers
  * are acted on. */
 void rescale_jobs(struct round *round);

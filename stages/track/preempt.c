@@ -137,6 +137,8 @@ void preempt_signal_jobs(struct round *round)
     }
     if (!count)
         return;
+    if (sends_term_only(tracker))
+        follow_output_before_end(tracker, told, count);
     (sends_term_only(tracker) ? operations->cancel : operations->signal)(tracker->executor,
                                                                          round->calls, count);
     for (size_t i = 0; i < count; i++)

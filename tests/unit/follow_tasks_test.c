@@ -21,7 +21,9 @@ static struct {
     char recorded[32];  /* what job.yaml said when cancel() was called last */
     char told[32];      /* whom that was about */
     int polite, forced;
-    int removal; /* what remove() says */
+    char seen_to[32]; /* whose last output was seen to, before they were told */
+    int followed;     /* times that output() was told of an end */
+    int removal;      /* what remove() says */
     bool vanished;
 } fake;
 
@@ -100,6 +102,20 @@ static void fake_call(struct executor *executor, struct job_call **batch, size_t
         batch[i]->result = 0;
 }
 
+static void fake_output(struct executor *executor, struct job_call **batch, size_t count)
+{
+    fake_call(executor, batch, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct job_call *call = batch[i];
+        if (!call->ending)
+            continue;
+        fake.followed++;
+        snprintf(fake.seen_to, sizeof(fake.seen_to), "%d ", fake.polite + fake.forced);
+        for (size_t at = 0; at < call->task_count; at++)
+            snprintf(fake.seen_to + strlen(fake.seen_to), 8, "%d.", call->tasks[at]);
+    }
+}
+
 static void fake_remove(struct executor *executor, struct job_call **batch, size_t count)
 {
     (void)executor;
@@ -116,7 +132,8 @@ static const struct executor_operations operations = {.name = "local",
                                                       .ready = fake_ready,
                                                       .poll = fake_poll,
                                                       .cancel = fake_cancel,
-                                                      .output = fake_call,
+                                                      .output = fake_output,
+                                                      .loses_output = true,
                                                       .remove = fake_remove,
                                                       .close = fake_close};
 
@@ -209,6 +226,30 @@ static void it_is_written_down_and_told_politely_then_with_force(void **state)
     run_round_after(3000);
     assert_string_equal(fake.told, "2.");
     assert_string_equal(fake.recorded, "5,8");
+}
+
+/* Who keeps what tasks print last hears of their end before they do. */
+static void what_they_print_last_is_seen_to_before(void **state)
+{
+    (void)state;
+    ask_to_kill("5");
+    run_round_after(1000);
+    assert_string_equal(fake.seen_to, "0 1.");
+    run_round_after(100);
+    assert_int_equal(fake.followed, 1);
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
+    close(job);
+    run_round_after(100);
+    assert_string_equal(fake.seen_to, "1 ");
+    assert_int_equal(fake.polite, 2);
+    int followed = fake.followed;
+    run_round_after(2100); /* and what it prints meanwhile is copied */
+    assert_int_equal(fake.followed, followed + 1);
+    assert_int_equal(fake.polite + fake.forced, 2);
+    end(0, 143), end(1, 143), end(2, 143);
+    run_round_after(1000);
+    assert_true(in_state(ID, STATE_FAILED));
 }
 
 static void the_job_has_failed_though_all_ended_well(void **state)
@@ -415,6 +456,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
     const struct CMUnitTest tests[] = {
         TEST(it_is_written_down_and_told_politely_then_with_force),
+        TEST(what_they_print_last_is_seen_to_before),
         TEST(the_job_has_failed_though_all_ended_well),
         TEST(what_fails_by_itself_decides),
         TEST(a_failure_is_judged_when_the_templates_can_be_read),

@@ -648,11 +648,29 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* An image may have nothing but busybox, whose nslookup does not look into the search list. */
+static void peers_are_found_with_busybox_alone(void **state)
+{
+    (void)state;
+    static const char busybox[] =
+        "command() { case $2 in getent | python3) return 1 ;; esac; }\n"
+        "cat() { printf 'nameserver 10.0.0.1\\n"
+        "search jobs.svc.cluster.local svc.cluster.local\\noptions ndots:5\\n'; }\n"
+        "nslookup() { case $1 in train-0123456789abc-a2-[01].train-0123456789abc-a2.jobs.svc.cluster"
+        ".local.) ;; *) return 1 ;; esac; }";
+    struct shape shape = new_shape("distributed");
+    add_role(&shape, "worker", 2);
+    struct kubernetes_manifest *manifest = render("kubernetes/any/distributed.yaml", &shape);
+    const struct kubernetes_object *job = find(manifest, "Job", "train-0123456789abc-a2");
+    sees(kubelet_seen(arena, main_of(job), 1, busybox), "DLSPOOL_RANK", "1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_task_is_one_job),
         cmocka_unit_test(a_script_is_a_file),
+        cmocka_unit_test(peers_are_found_with_busybox_alone),
         cmocka_unit_test(home_is_where_the_storage_has_it),
         cmocka_unit_test(a_home_that_does_not_keep_is_told_of),
         cmocka_unit_test(torch_finds_its_master),

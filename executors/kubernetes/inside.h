@@ -56,6 +56,7 @@ struct kubernetes {
                                    clock_elapsed() */
     int64_t capacity_until;
     struct kubernetes_follower *follower; /* NULL until the first poll */
+    struct names *groups;                 /* struct groups (groups.h) */
     int64_t log_turn;   /* of clock_elapsed(): until when requests for silent logs are given out */
     struct names *logs; /* struct task_log (output.h); NULL until the first output */
     struct names *log_ends; /* struct log_end (log_end.c); NULL until the first */

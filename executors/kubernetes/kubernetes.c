@@ -15,9 +15,12 @@
 #include "base/names.h"
 #include "executors/http/http.h"
 #include "executors/kubernetes/follow.h"
+#include "executors/kubernetes/groups.h"
 #include "executors/kubernetes/log_end.h"
 #include "executors/kubernetes/output.h"
 #include "executors/kubernetes/resize.h"
+
+enum { USERS_MOST = 1000 }; /* whose groups are remembered */
 
 static const char role_file[] = "etc/kubernetes-role.yaml";
 
@@ -298,6 +301,7 @@ static void kubernetes_close(struct executor *executor)
     struct kubernetes *kubernetes = kubernetes_of(executor);
     log_end_forget(kubernetes, "");
     names_free(kubernetes->log_ends);
+    names_free(kubernetes->groups);
     names_free(kubernetes->logs);
     kubernetes_follow_close(kubernetes->follower);
     kubernetes_api_disconnect(kubernetes->connection);
@@ -333,6 +337,7 @@ struct executor *executor_kubernetes_open(const struct value *settings, const ch
     *kubernetes = (struct kubernetes){
         .executor = {.operations = &operations},
         .arena = arena_new(),
+        .groups = names_new(USERS_MOST, sizeof(struct groups)),
         .run = kubernetes_api_run,
     };
     /* What does not fit a label would be refused with every job: make it fit once. */

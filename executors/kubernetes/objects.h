@@ -58,6 +58,8 @@ struct kubernetes_stamp {
     int attempt;
     uid_t uid;
     gid_t gid;
+    const gid_t *groups; /* the user's others */
+    size_t group_count;
     struct text owner;                         /* user name */
     struct text request_sha256, commit, image; /* each may be empty */
     const char *manifest_sha256;               /* of the bytes of manifest.yaml */

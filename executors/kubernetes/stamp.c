@@ -133,6 +133,11 @@ static void confine_pod(const struct stamping *stamping, struct value *pod)
     value_put(arena, context, "runAsUser", value_number(arena, stamp->uid));
     value_put(arena, context, "runAsGroup", value_number(arena, stamp->gid));
     value_put(arena, context, "runAsNonRoot", value_boolean(arena, stamp->uid != 0));
+    struct value *groups = value_list(arena);
+    for (size_t i = 0; i < stamp->group_count; i++)
+        value_append(arena, groups, value_number(arena, stamp->groups[i]));
+    if (stamp->group_count)
+        value_put(arena, context, "supplementalGroups", groups);
     put_default(arena, context, "seccompProfile", runtime_default(arena));
     value_put(arena, pod, "automountServiceAccountToken", value_boolean(arena, false));
     put_default(arena, pod, "enableServiceLinks", value_boolean(arena, false));

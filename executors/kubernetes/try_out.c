@@ -5,6 +5,7 @@
  * permissions, strict field checks, defaults, admission, quotas, validation.  Each object is judged
  * by itself: the others it refers to need not be there.
  */
+#include "executors/kubernetes/groups.h"
 #include "executors/kubernetes/submission.h"
 
 #include "base/json.h"
@@ -23,6 +24,7 @@ struct kubernetes_manifest *kubernetes_submission_objects(const struct kubernete
     if (!manifest)
         return NULL;
     sha256_hex(submission->manifest, hash);
+    const struct groups *groups = groups_of(kubernetes, submission->uid, submission->gid);
     struct kubernetes_stamp stamp = {
         .spool = kubernetes->spool,
         .identity = kubernetes->executor.identity,
@@ -30,6 +32,8 @@ struct kubernetes_manifest *kubernetes_submission_objects(const struct kubernete
         .attempt = submission->attempt,
         .uid = submission->uid,
         .gid = submission->gid,
+        .groups = groups->list,
+        .group_count = groups->count,
         .owner = submission->owner,
         .request_sha256 = submission->request_sha256,
         .commit = submission->commit,

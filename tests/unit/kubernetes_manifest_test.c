@@ -403,6 +403,31 @@ static void pods_run_as_the_user_and_can_be_no_more(void **state)
         wanted);
 }
 
+static const struct value *pod_of(const struct kubernetes_manifest *manifest)
+{
+    const struct value *spec = value_get(manifest->objects[0].tree, "spec");
+    return value_get(value_get(spec, "template"), "spec");
+}
+
+/* What the user's other groups may read, their pods may. */
+static void a_pod_has_the_groups_of_its_user(void **state)
+{
+    (void)state;
+    static const gid_t groups[] = {27, 4711};
+    struct kubernetes_stamp stamp = stamp_of();
+    struct kubernetes_manifest *manifest = good((struct parts){.name = NULL});
+    stamp.groups = groups;
+    stamp.group_count = 2;
+    assert_int_equal(kubernetes_manifest_stamp(arena, manifest, &stamp, &error), 0);
+    assert_string_equal(json(value_get(pod_of(manifest), "securityContext")),
+                        "{\"runAsGroup\":100,\"runAsNonRoot\":true,\"runAsUser\":1234,"
+                        "\"seccompProfile\":{\"type\":\"RuntimeDefault\"},"
+                        "\"supplementalGroups\":[27,4711]}");
+    assert_null(
+        value_get(value_get(pod_of(stamped((struct parts){.name = NULL})), "securityContext"),
+                  "supplementalGroups"));
+}
+
 static void a_template_that_wants_more_is_refused(void **state)
 {
     (void)state;
@@ -555,6 +580,7 @@ int main(void)
         cmocka_unit_test(what_no_stamp_allows_is_refused_at_once),
         cmocka_unit_test(objects_say_whose_they_are),
         cmocka_unit_test(pods_run_as_the_user_and_can_be_no_more),
+        cmocka_unit_test(a_pod_has_the_groups_of_its_user),
         cmocka_unit_test(a_template_that_wants_more_is_refused),
         cmocka_unit_test(names_are_this_jobs_and_this_attempts),
         cmocka_unit_test(bodies_are_json_with_owner_and_suspension),

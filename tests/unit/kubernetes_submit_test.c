@@ -15,6 +15,8 @@
 #include "tests/unit/unit.h"
 
 #include "base/json.h"
+#include "base/names.h"
+#include "executors/kubernetes/groups.h"
 #include "executors/kubernetes/inside.h"
 
 #define JOB_OF(name, role, more)                                                                   \
@@ -419,14 +421,21 @@ static void fake_run(struct kubernetes_connection *connection, struct arena *are
 
 /* ---- submissions ---- */
 
+static struct names *groups; /* of users, remembered over all tests */
+
 static void reset(size_t wanted)
 {
+    if (!groups)
+        groups = names_new(10, sizeof(struct groups));
     if (cluster.arena)
         arena_free(cluster.arena);
     cluster = (struct cluster){.arena = arena_new(), .wanted = wanted};
     cluster.faults[0].exchange = cluster.faults[1].exchange = -1;
-    kubernetes = (struct kubernetes){
-        .run = fake_run, .space = "ml", .server = "https://server:6443", .version_known = true};
+    kubernetes = (struct kubernetes){.run = fake_run,
+                                     .space = "ml",
+                                     .server = "https://server:6443",
+                                     .version_known = true,
+                                     .groups = groups};
     static char spool[] = "test";
     kubernetes.spool = spool;
 }
@@ -835,6 +844,8 @@ static int stop(void **state)
     (void)state;
     arena_free(cluster.arena);
     cluster.arena = NULL;
+    names_free(groups);
+    groups = NULL;
     return 0;
 }
 

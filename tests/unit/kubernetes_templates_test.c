@@ -665,6 +665,29 @@ static void peers_are_found_with_busybox_alone(void **state)
     sees(kubelet_seen(arena, main_of(job), 1, busybox), "DLSPOOL_RANK", "1");
 }
 
+/* A claim for a block device is root's when it is new; one that users share is left as it is. */
+static void volumes_are_the_groups_where_the_site_says_so(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("single");
+    add_role(&shape, "main", 1);
+    for (int i = 0; i < 2; i++) {
+        char text[sizeof(site) + 64];
+        snprintf(text, sizeof(text), "%s%s", site, i ? "  fs_group: true\n" : "");
+        scratch_put(&scratch, "site.yaml", text);
+        scratch_commit(&scratch);
+        assert_int_equal(repository_refresh(repository, &error), 0);
+        const struct value *context =
+            value_get(pod_of(find(render("kubernetes/any/single.yaml", &shape), "Job",
+                                  "train-0123456789abc-a2")),
+                      "securityContext");
+        assert_true(i ? value_get_number(context, "fsGroup", -1) == 100 : !context);
+    }
+    scratch_put(&scratch, "site.yaml", site);
+    scratch_commit(&scratch);
+    assert_int_equal(repository_refresh(repository, &error), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -684,6 +707,7 @@ int main(void)
         cmocka_unit_test(a_rule_for_more_failures_keeps_the_others_running),
         cmocka_unit_test(a_gang_is_as_many_as_start_together),
         cmocka_unit_test(paths_on_no_storage_are_refused),
+        cmocka_unit_test(volumes_are_the_groups_where_the_site_says_so),
         cmocka_unit_test(names_fit_their_budget),
         cmocka_unit_test(every_sample_of_every_cell_is_accepted),
     };

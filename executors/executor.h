@@ -137,6 +137,9 @@ struct job_call {
     bool ending;       /* output: it is told to end next, or was (of an array, those of `tasks`):
                           what it prints from now on goes with its containers, unless it is seen to */
     /* filled in: */
+    int64_t
+        grace;  /* cancel, politely: milliseconds that the scheduler gives the tasks before it ends
+                      them by force itself; 0: it is left to the caller */
     int result; /* 0, or -1 with ... */
     struct error error;
 };

@@ -2,7 +2,9 @@
  *
  * A job is cancelled by setting parallelism to 0: its pods get SIGTERM and the grace period of their
  * template, and no new pods are made, whether it was suspended, queued or running.  By force, its pods
- * are deleted without a grace period.
+ * are deleted without a grace period: that is for those whose node does not answer, since a node ends its
+ * pods by force itself when their grace is over, and so it is not asked for sooner.  A pod that is deleted so
+ * is gone from the API, though its containers may run on where nobody sees them.
  *
  * A single task is cancelled by deleting its pod: a Job with backoffLimitPerIndex 0 gives up the index.
  * Pods of indexes that have not begun cannot be prevented; they are deleted once they exist, because the
@@ -22,6 +24,20 @@
 #include "executors/kubernetes/output.h"
 
 /* ---- cancel ---- */
+
+/* Note the longest grace that pods of the job's Jobs have, and some more for a node to do so. */
+static void note_grace(struct inquiry *inquiry)
+{
+    static const int64_t reaction = 5000; /* milliseconds */
+    for (size_t i = 0; i < inquiry->job_count; i++) {
+        const struct value *spec = value_get(inquiry->jobs[i].object, "spec");
+        const struct value *pod = value_get(value_get(spec, "template"), "spec");
+        double seconds = value_get_number(pod, "terminationGracePeriodSeconds", 0);
+        int64_t grace = seconds > 0 && seconds < INT32_MAX ? (int64_t)(seconds * 1000) : 0;
+        if (grace + reaction > inquiry->request->grace)
+            inquiry->request->grace = grace + reaction;
+    }
+}
 
 static void ask_cancel(struct inquiries *inquiries, struct inquiry *inquiry)
 {
@@ -96,6 +112,10 @@ void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_
 {
     struct inquiries inquiries;
     inquiry_open(&inquiries, executor, batch, count);
+    for (size_t i = 0; i < count; i++) {
+        batch[i]->grace = 0;
+        note_grace(&inquiries.items[i]);
+    }
     for (size_t i = 0; i < count; i++)
         if (batch[i]->result == 0 && batch[i]->task_count)
             ask_end_tasks(&inquiries, &inquiries.items[i]);

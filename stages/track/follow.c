@@ -170,6 +170,12 @@ static void decide_action(struct tracker *tracker, struct followed *followed)
 
 /* Acting on it */
 
+int64_t track_grace(const struct tracker *tracker, const struct job_call *told)
+{
+    int64_t grace = tracker->stage.settings.kill_grace;
+    return told->grace > grace ? told->grace : grace;
+}
+
 /* What of an array is left when it is killed is written down before it is told to end: what a kill
  * ends may say that it ended well, as programs do that save their state.  -1 and a sentence. */
 static int note_left(struct tracker *tracker, const struct followed *followed, struct error *error)
@@ -219,7 +225,7 @@ static void stop_jobs(struct round *round)
             continue;
         }
         if (!tracked->stopping)
-            tracked->stop_time = clock_elapsed() + tracker->stage.settings.kill_grace;
+            tracked->stop_time = clock_elapsed() + track_grace(tracker, &followed->call);
         tracked->stopping = true;
         tracked->forced = followed->call.force;
     }

@@ -184,7 +184,6 @@ void follow_tasks_stop(struct round *round)
 {
     enum { LEAST_PAUSE = 1000 }; /* milliseconds between two calls */
     struct tracker *tracker = round->tracker;
-    int64_t grace = tracker->stage.settings.kill_grace;
     struct followed *told[BATCH];
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++) {
@@ -207,6 +206,7 @@ void follow_tasks_stop(struct round *round)
         struct followed *followed = &round->jobs[i];
         if (!followed->stop_tasks)
             continue;
+        int64_t grace = track_grace(tracker, &followed->call);
         note_told(followed, clock_elapsed() + (grace > LEAST_PAUSE ? grace : LEAST_PAUSE));
         followed->call =
             (struct job_call){.id = followed->call.id, .attempt = followed->call.attempt};

@@ -120,6 +120,9 @@ void track_forget(struct tracker *tracker, struct tracked *tracked);
  * have ended: they are no longer in tracker->jobs then. */
 void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count);
 
+/* For how long to leave alone what was told to end: as the settings say, and as long as the scheduler gives it. */
+int64_t track_grace(const struct tracker *tracker, const struct job_call *told);
+
 /* follow_tasks.c: single tasks of an array that somebody kills.  Before the poll: find out which. */
 void follow_tasks_ask(struct tracker *tracker, struct followed *followed);
 /* After the poll: decide what to do about them.  False when the answer does not tell the job's

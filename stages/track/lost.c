@@ -66,7 +66,6 @@ static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const 
     struct lost_job *lost = tracked->lost;
     int attempt = tracked->attempt;
     bool orphan = tracked->orphan;
-    struct error error;
     bool force = lost->told;
     if (lost->forced || (lost->told && clock_elapsed() < lost->force_time))
         return;
@@ -84,14 +83,16 @@ static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const 
             "%s: its directory was removed from submitted/, so its tasks are ended at the executor; "
             "the way to end a job is: dlspool kill %s",
             id, id);
-    if (executor_cancel(tracker->executor, id, attempt, force, &error)) {
-        log_warn("%s: could not be ended: %s", id, error.text);
+    struct job_call call = {.id = id, .attempt = attempt, .force = force}, *calls[] = {&call};
+    tracker->executor->operations->cancel(tracker->executor, calls, 1);
+    if (call.result) {
+        log_warn("%s: could not be ended: %s", id, call.error.text);
         return;
     }
     lost->told = true;
     lost->forced = force;
     if (!force)
-        lost->force_time = clock_elapsed() + tracker->stage.settings.kill_grace;
+        lost->force_time = clock_elapsed() + track_grace(tracker, &call);
 }
 
 /* Does the executor have tasks that run, or are going to?  What it keeps of those that have ended is no

@@ -21,6 +21,7 @@ static struct {
     char recorded[32];  /* what job.yaml said when cancel() was called last */
     char told[32];      /* whom that was about */
     int polite, forced;
+    int64_t grace;    /* that the scheduler says it gives */
     char seen_to[32]; /* whose last output was seen to, before they were told */
     int followed;     /* times that output() was told of an end */
     int removal;      /* what remove() says */
@@ -90,6 +91,7 @@ static void fake_cancel(struct executor *executor, struct job_call **batch, size
     fake.told[0] = '\0';
     for (size_t i = 0; i < batch[0]->task_count; i++)
         snprintf(fake.told + strlen(fake.told), 8, "%d.", batch[0]->tasks[i]);
+    batch[0]->grace = fake.grace;
     fake.polite += !batch[0]->force;
     fake.forced += batch[0]->force;
     arena_free(arena);
@@ -226,6 +228,29 @@ static void it_is_written_down_and_told_politely_then_with_force(void **state)
     run_round_after(3000);
     assert_string_equal(fake.told, "2.");
     assert_string_equal(fake.recorded, "5,8");
+}
+
+/* What the scheduler ends by force itself is not forced before. */
+static void nobody_is_forced_before_the_schedulers_grace_is_over(void **state)
+{
+    (void)state;
+    fake.grace = 20000;
+    ask_to_kill("5");
+    run_round_after(1000);
+    run_round_after(19999);
+    assert_int_equal(fake.forced, 0);
+    run_round_after(1);
+    assert_int_equal(fake.forced, 1);
+    end(1, 137);
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(control_file_write(job, CONTROL_KILL, TEXT("ann"), 1000, now, &error), 0);
+    close(job);
+    run_round_after(1000);
+    run_round_after(19999);
+    assert_int_equal(fake.forced, 1);
+    run_round_after(1);
+    assert_int_equal(fake.forced, 2);
+    assert_string_equal(fake.told, "");
 }
 
 /* Who keeps what tasks print last hears of their end before they do. */
@@ -456,6 +481,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
     const struct CMUnitTest tests[] = {
         TEST(it_is_written_down_and_told_politely_then_with_force),
+        TEST(nobody_is_forced_before_the_schedulers_grace_is_over),
         TEST(what_they_print_last_is_seen_to_before),
         TEST(the_job_has_failed_though_all_ended_well),
         TEST(what_fails_by_itself_decides),

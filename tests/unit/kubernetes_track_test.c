@@ -231,6 +231,23 @@ static void output_is_copied_while_it_comes(void **state)
     unit_remove(path);
 }
 
+/* A node ends its pods by force when their grace is over; until then nobody else is to. */
+static void a_pod_has_its_own_grace(void **state)
+{
+    (void)state;
+    submit("deaf", "\"seconds\": -1, \"term_seconds\": 1000");
+    wait_for("deaf", PHASE_RUNNING, "");
+    struct job_call call = {.id = "deaf", .attempt = 1}, *calls[] = {&call};
+    executor->operations->cancel(executor, calls, 1);
+    assert_int_equal(call.result, 0);
+    assert_int_equal(call.grace, 30000 + 5000); /* a pod's default */
+    call.id = "never-heard-of";
+    executor->operations->cancel(executor, calls, 1);
+    assert_int_equal(call.grace, 0);
+    assert_int_equal(executor_cancel(executor, "deaf", 1, true, NULL), 0);
+    wait_for("deaf", PHASE_FAILED, "");
+}
+
 /* ---- what tasks print last ---- */
 
 static int copy_output(const char *id, int directory, bool ending, bool end)
@@ -312,6 +329,7 @@ int main(void)
         TEST(watches_survive_what_servers_do),
         TEST(output_is_copied_while_it_comes),
         TEST(what_is_printed_after_a_kill_is_kept),
+        TEST(a_pod_has_its_own_grace),
     };
     if (stand_in_start()) {
         printf("the stand-in does not start\n");

@@ -104,6 +104,10 @@ static const struct rule rules[] = {
      "Ask an administrator of the cluster to apply etc/kubernetes-role.yaml again"},
     {403, 403, NULL, "admission webhook", BOTH(REFUSED), "a policy of the cluster does not want it",
      NULL},
+    {403, 403, NULL, " at the cluster scope", BOTH(REFUSED),
+     "an administrator must give this user that right in the whole cluster: the ClusterRole in "
+     "etc/kubernetes-role.yaml has all that dlspool can use",
+     "Ask an administrator of the cluster for that right"},
     {403, 403, NULL, " cannot ", BOTH(REFUSED),
      "an administrator must give this user that right in the namespace: the Role in "
      "etc/kubernetes-role.yaml has all that dlspool needs",

@@ -45,6 +45,12 @@ static const struct {
      "cannot create resource \"jobs\" in API group \"batch\" in the namespace \"team\"; an "
      "administrator must give this user that right in the namespace: the Role in "
      "etc/kubernetes-role.yaml"},
+    {"GET", 403,
+     STATUS("\"reason\":\"Forbidden\",\"message\":\"nodes is forbidden: User \\\"carol\\\" cannot "
+            "list resource \\\"nodes\\\" in API group \\\"\\\" at the cluster scope\""),
+     KUBERNETES_REFUSED,
+     "at the cluster scope; an administrator must give this user that right in the whole cluster: "
+     "the ClusterRole in etc/kubernetes-role.yaml"},
     {"POST", 403, STATUS(TERMINATING), KUBERNETES_UNAVAILABLE, "is being deleted"},
     {"POST", 403,
      STATUS("\"message\":\"x is forbidden: failed quota: q: must specify "

@@ -16,6 +16,8 @@ void executor_clear_poll(struct job_poll *poll)
     *poll = (struct job_poll){.id = poll->id,
                               .attempt = poll->attempt,
                               .ending = poll->ending,
+                              .waited_for = poll->waited_for,
+                              .waited_since = poll->waited_since,
                               .killed = poll->killed,
                               .killed_count = poll->killed_count};
 }

@@ -103,9 +103,12 @@ struct task_state {
 struct job_poll {
     const char *id;
     int attempt;
-    bool ending;         /* it is being stopped: no waiting task of it is started */
-    const bool *killed;  /* of an array: tasks that are to end by themselves, or were told to, */
-    size_t killed_count; /* ... by their indexes below this; of them, too, none is started that
+    bool ending;            /* it is being stopped: no waiting task of it is started */
+    const char *waited_for; /* a `detail` that was the last with PHASE_WAITING, perhaps before the
+                               executor was opened; NULL or "": none */
+    int64_t waited_since;   /* ... the time of day since when */
+    const bool *killed;     /* of an array: tasks that are to end by themselves, or were told to, */
+    size_t killed_count;    /* ... by their indexes below this; of them, too, none is started that
                                    waits for its turn: it has ended, with the reason "Killed" */
     /* filled in: */
     enum job_phase phase;

@@ -75,6 +75,7 @@ struct cached_job {
     bool replaces;                         /* ... or for one that was lost, preempted, evicted */
     int64_t start, end;
     int64_t settled_since;      /* of clock_elapsed() */
+    int64_t suspended_since;    /* of clock_elapsed(), from when that was first seen */
     char *queue;                /* of Kueue; NULL: none */
     char *message;              /* of its failure; may be NULL */
     char *completed, *given_up; /* status.completedIndexes, .failedIndexes; may be NULL */

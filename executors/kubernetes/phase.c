@@ -149,14 +149,25 @@ static void assess_ended_pod(struct task *task)
         end_task(task, pod->exit_code, pod->reason, pod->message ? pod->message : "failed");
 }
 
+/* Did the job wait for that image before this process knew of it? */
+static bool waited_for_image(const struct job_poll *poll, const struct cached_pod *pod)
+{
+    struct text word = pod->waiting.text ? text_of(pod->waiting.text) : TEXT("");
+    word.length = strcspn(word.data, ":");
+    return pod->waiting.cause == WAITING_IMAGE && poll->waited_for && word.length &&
+           text_contains(text_of(poll->waited_for), word);
+}
+
 /* A task whose pod has not ended counts as ended when its node is lost, when its image cannot be
  * pulled, or when its Job ended a while ago and the pod still looks alive. */
-static void assess_active_pod(struct task *task)
+static void assess_active_pod(const struct job_poll *poll, struct task *task)
 {
     const struct cached_pod *pod = task->pod;
     const struct cached_job *job = task->job;
     int64_t now = clock_elapsed();
     int64_t waits = pod->image_since ? now - pod->image_since : 0;
+    if (waits && waited_for_image(poll, pod) && clock_now() - poll->waited_since > waits)
+        waits = clock_now() - poll->waited_since;
     int64_t going = pod->deletion_since ? now - pod->deletion_since : 0;
     if (pod->lost && going > 1000 * (int64_t)pod->grace + lost_patience)
         end_task(task, EXIT_UNKNOWN, "NodeLost",
@@ -200,7 +211,7 @@ static void assess_task(struct assessment *assessment, struct task *task)
     else if (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
         assess_ended_pod(task);
     else
-        assess_active_pod(task);
+        assess_active_pod(assessment->poll, task);
     task->end = pod && pod->end ? pod->end : task->job->end ? task->job->end : INT64_MAX;
     task->state.waits = !task->state.ended && !(pod && pod->started);
     if (pod && pod->started) {

@@ -265,6 +265,10 @@ bool kubernetes_reduce_job(struct cached_job *job, const struct value *object)
     job->completions = get_count(spec, "completions", get_count(spec, "parallelism", 1));
     job->at_once = get_count(spec, "parallelism", 1);
     job->suspended = value_get_boolean(spec, "suspend", false);
+    if (!job->suspended)
+        job->suspended_since = 0;
+    else if (!job->suspended_since)
+        job->suspended_since = clock_elapsed() + 1;
     job->cancelled = value_get(annotations, "dlspool/cancelled") != NULL;
     job->missing = false;
     struct text identity = value_get_text(labels, "dlspool/identity");

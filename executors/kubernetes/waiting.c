@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "executors/kubernetes/waiting.h"
 
@@ -136,6 +137,8 @@ static const char *message_of(const struct waiting *waiting)
     return colon ? colon + 2 : waiting->text;
 }
 
+static const int64_t suspended_patience = 5000; /* milliseconds */
+
 static void consider_job(struct choice *choice, const struct cached_token *token,
                          const struct cached_job *job, struct waiting *own)
 {
@@ -147,6 +150,9 @@ static void consider_job(struct choice *choice, const struct cached_token *token
             choose_more_telling(choice, &job->event, job->role, 0);
         return;
     }
+    /* A job of several objects is suspended until all are there: nothing worth a word. */
+    if (!job->queue && clock_elapsed() - job->suspended_since < suspended_patience)
+        return;
     if (job->queue)
         buffer_printf(&words, "suspended by Kueue, in the queue %s%s%s", job->queue,
                       job->event.cause == WAITING_KUEUE ? ": " : "",

@@ -76,6 +76,8 @@ static bool ask_executor(struct round *round)
         followed->killed = control_file_pending(followed->job, CONTROL_KILL, &followed->request);
         followed->poll.ending = followed->killed != 0 || followed->tracked->stopping ||
                                 followed->tracked->preemption || fenced;
+        followed->poll.waited_for = followed->tracked->waiting;
+        followed->poll.waited_since = followed->tracked->waiting_since;
         follow_tasks_ask(tracker, followed);
         asked[count++] = &followed->poll;
     }
@@ -110,6 +112,7 @@ static void note_waiting(struct tracked *tracked, int job, const struct job_poll
         return;
     snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s", (int)sizeof(tracked->waiting) - 1,
              poll->detail);
+    tracked->waiting_since = clock_now();
     progress_waiting(job, poll, NULL);
 }
 

@@ -48,9 +48,10 @@ struct tracked {
     int64_t next_output; /* of clock_elapsed */
     /* of clock_elapsed: since when its output cannot be copied; 0: it can */
     int64_t output_trouble;
-    enum fate fate;    /* its end is written down already ... */
-    bool recovered;    /* ... and was before this process started */
-    char waiting[128]; /* the last reason it waited for */
+    enum fate fate;        /* its end is written down already ... */
+    bool recovered;        /* ... and was before this process started */
+    char waiting[128];     /* the last reason it waited for ... */
+    int64_t waiting_since; /* ... and the time of day at which its log says so */
     struct measure *measure;
     struct images_ran *images; /* that its log tells of */
     struct tasks_now *tasks;   /* that are written down */

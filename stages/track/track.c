@@ -70,6 +70,22 @@ int track_table(struct tracker *tracker, const struct retry_table **table, struc
     return 0;
 }
 
+/* What the job waited for last in this attempt, and since when: it is not said again, and patience with it does not
+ * begin anew. */
+static void recall_waiting(struct tracker *tracker, struct text log, struct tracked *tracked)
+{
+    struct event event;
+    tracked->waiting[0] = '\0';
+    while (eventlog_next(&log, &event)) {
+        bool waits = text_is(event.name, "waiting");
+        struct text why = waits ? eventlog_get(tracker->arena, &event, "why") : TEXT("");
+        if (waits || text_is(event.name, "intent"))
+            snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s", (int)why.length,
+                     why.length ? why.data : "");
+        tracked->waiting_since = waits ? event.time : tracked->waiting_since;
+    }
+}
+
 /* What the log says of a job that was tracked before a restart. */
 static enum fate read_history(struct tracker *tracker, int job, const struct job_record *record,
                               struct tracked *tracked)
@@ -85,6 +101,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         struct text host = eventlog_get(tracker->arena, &fold.submitted, "host");
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
         preempt_recall(tracked, buffer_text(&log));
+        recall_waiting(tracker, buffer_text(&log), tracked);
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
         tracked->tasks = tasks_now_recall(buffer_text(&log), record->attempt);
         /* By the last event that moves a job: a request may have come after it. */

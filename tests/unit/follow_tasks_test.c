@@ -25,6 +25,10 @@ static struct {
     char seen_to[32]; /* whose last output was seen to, before they were told */
     int followed;     /* times that output() was told of an end */
     int removal;      /* what remove() says */
+    const char
+        *waits_for; /* it waits; what poll() was told that it had waited for, and since when: */
+    char waited_for[64];
+    int64_t waited_since;
     bool vanished;
 } fake;
 
@@ -46,6 +50,16 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
     poll->task_count = TASKS;
     poll->phase = PHASE_SUCCEEDED;
     poll->started = now;
+    snprintf(fake.waited_for, sizeof(fake.waited_for), "%s",
+             poll->waited_for ? poll->waited_for : "");
+    fake.waited_since = poll->waited_since;
+    if (fake.waits_for) {
+        poll->phase = PHASE_WAITING;
+        poll->task_count = 0;
+        poll->started = 0;
+        snprintf(poll->detail, sizeof(poll->detail), "%s", fake.waits_for);
+        return 0;
+    }
     if (fake.vanished) {
         poll->phase = PHASE_VANISHED;
         poll->task_count = 0;
@@ -462,6 +476,29 @@ static void retries_are_known_without_the_log(void **state)
     arena_free(arena);
 }
 
+/* What it waits for is said once, and patience with it does not begin anew. */
+static void a_restart_repeats_no_reason_to_wait(void **state)
+{
+    (void)state;
+    fake.waits_for = "ErrImagePull: dial tcp: i/o timeout, \"quoted\"";
+    run_round_after(1000);
+    int64_t since = now;
+    assert_int_equal(find_events(ID, STATE_SUBMITTED, "waiting", NULL), 1);
+    for (int i = 0; i < 3; i++) {
+        close_stage();
+        open_stage();
+        run_round_after(60000);
+        assert_int_equal(find_events(ID, STATE_SUBMITTED, "waiting", NULL), 1);
+        assert_string_equal(fake.waited_for, fake.waits_for);
+        assert_int_equal(fake.waited_since, since);
+    }
+    fake.waits_for = "Unschedulable";
+    run_round_after(1000);
+    run_round_after(1000);
+    assert_int_equal(find_events(ID, STATE_SUBMITTED, "waiting", NULL), 2);
+    assert_string_equal(fake.waited_for, "Unschedulable");
+}
+
 static void a_restart_forgets_nothing(void **state)
 {
     (void)state;
@@ -493,6 +530,7 @@ int main(void)
         TEST(one_that_fails_beside_them_has_failed),
         TEST(that_it_goes_to_held_is_known_after_a_restart),
         TEST(retries_are_known_without_the_log),
+        TEST(a_restart_repeats_no_reason_to_wait),
         TEST(a_restart_forgets_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -558,6 +558,27 @@ static void an_image_is_waited_for_and_then_not(void **state)
     expect(PHASE_FAILED, 255, "ImagePull", "i/o timeout");
 }
 
+/* Its patience does not begin anew with each process. */
+static void an_image_was_waited_for_before(void **state)
+{
+    (void)state;
+    struct job_poll poll = {.id = "train-abc", .attempt = 1};
+    take_job("worker", "", "");
+    take_pod("worker", 0, "", IMAGE("ErrImagePull", "dial tcp 10.0.0.1:443: i/o timeout"));
+    poll.waited_for = "Unschedulable: 0/2 nodes are available"; /* something else */
+    poll.waited_since = clock_now() - 3600000;
+    kubernetes_cache_poll(jobs, arena, &poll);
+    assert_int_equal(poll.phase, PHASE_WAITING);
+    poll.waited_for = "ErrImagePull: dial tcp 10.0.0.1:443: i/o timeout";
+    poll.waited_since = clock_now() - 500000;
+    kubernetes_cache_poll(jobs, arena, &poll);
+    assert_int_equal(poll.phase, PHASE_WAITING);
+    poll.waited_since = clock_now() - 601000;
+    kubernetes_cache_poll(jobs, arena, &poll);
+    assert_int_equal(poll.phase, PHASE_FAILED);
+    assert_string_equal(poll.reason, "ImagePull");
+}
+
 static void an_image_that_is_not_there_is_given_up_sooner(void **state)
 {
     (void)state;
@@ -607,7 +628,14 @@ static void kueue_is_told(void **state)
                         "suspended by Kueue, in the queue team: couldnt assign flavors "
                         "to pod set main: insufficient unused quota for cpu in flavor "
                         "default, 2 more needed");
+    elapsed += 1000;
     take_job("worker", "'suspend':true", "");
+    take_job("worker", "'suspend':false", "");
+    assert_string_equal(ask().detail, "");
+    take_job("worker", "'suspend':true", "");
+    elapsed += 4000; /* as long as it may take until all objects of a job are there */
+    assert_string_equal(ask().detail, "");
+    elapsed += 1001;
     assert_non_null(strstr(ask().detail, "the Job is suspended"));
 }
 
@@ -742,6 +770,7 @@ int main(void)
         TEST(a_cancelled_job_has_failed_once_it_is_still),
         TEST(it_says_why_it_waits_and_once),
         TEST(an_image_is_waited_for_and_then_not),
+        TEST(an_image_was_waited_for_before),
         TEST(an_image_that_is_not_there_is_given_up_sooner),
         TEST(refused_pods_are_told),
         TEST(kueue_is_told),

@@ -1,7 +1,9 @@
 /* executors/kubernetes/end.c - cancel jobs, and remove their objects
  *
  * A job is cancelled by setting parallelism to 0: its pods get SIGTERM and the grace period of their
- * template, and no new pods are made, whether it was suspended, queued or running.  By force, its pods
+ * template, and no new pods are made, whether it was suspended, queued or running.  It is the Job's controller
+ * that deletes the pods: it takes its finalizer from each before, without which one whose node does not answer
+ * would stay however it is deleted.  By force, its pods
  * are deleted without a grace period: that is for those whose node does not answer, since a node ends its
  * pods by force itself when their grace is over, and so it is not asked for sooner.  A pod that is deleted so
  * is gone from the API, though its containers may run on where nobody sees them.

@@ -24,8 +24,7 @@ enum {
 static const int64_t again = 15000;     /* milliseconds after a stream that broke */
 static const int64_t send_time = 300;   /* milliseconds in which requests have gone out */
 static const int64_t turn = 100;        /* ms of waiting for a stream at a time */
-static const int64_t last_wait = 1000;  /* ms that a call waits for the end of a stream ... */
-static const int64_t last_time = 10000; /* ... and that an ended job does */
+static const int64_t last_time = 10000; /* ms that an ended job waits for the end of a stream */
 
 /* Of the log of one task, under the name <token>/<role>-<index> as in kubernetes->logs. */
 struct log_end {
@@ -189,9 +188,8 @@ static size_t take_ends(struct kubernetes *kubernetes, struct job_call *job,
 }
 
 void log_end_copy(struct kubernetes *kubernetes, struct job_call *job,
-                  const struct cached_pod *const *pods, size_t count)
+                  const struct cached_pod *const *pods, size_t count, int64_t until)
 {
-    int64_t until = clock_elapsed() + last_wait;
     if (!kubernetes->log_ends || !names_count(kubernetes->log_ends))
         return;
     size_t left = take_ends(kubernetes, job, pods, count);

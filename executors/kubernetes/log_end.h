@@ -25,9 +25,10 @@ void log_end_send(struct kubernetes *kubernetes);
 void log_end_receive(struct kubernetes *kubernetes);
 
 /* Copy what has come of the job's tasks; `pods` are those that it has now.  When this is the last time
- * for the job, wait for what is still to come; the job's result is -1 when that is not all here yet. */
+ * for the job, wait for what is still to come, but not beyond `until` (of clock_elapsed()); the job's result
+ * is -1 when that is not all here yet. */
 void log_end_copy(struct kubernetes *kubernetes, struct job_call *job,
-                  const struct cached_pod *const *pods, size_t count);
+                  const struct cached_pod *const *pods, size_t count, int64_t until);
 
 /* Of the jobs whose token begins so; "": of all. */
 void log_end_forget(struct kubernetes *kubernetes, const char *prefix);

@@ -40,8 +40,9 @@ enum {
     ROUNDS = 6            /* of requests in one call, as time allows */
 };
 
-static const int64_t ask_timeout = 5000;                     /* milliseconds */
-static const int64_t rounds_time = 4000, last_time = 20000;  /* ms for all requests of a call */
+static const int64_t ask_timeout = 5000;                    /* milliseconds */
+static const int64_t rounds_time = 4000, last_time = 20000; /* ms for all requests of a call */
+static const int64_t ends_time = 1000; /* ms that a call waits for streams to end */
 static const int64_t least_delay = 1000, most_delay = 15000; /* ms between requests */
 static const int64_t hang_delay = 60000; /* ms: a pod whose node did not answer */
 enum { HANGS_MOST = 3 }; /* times in a row after which a lost pod's log is given up */
@@ -430,13 +431,14 @@ static void copy_batch(struct kubernetes *kubernetes, struct arena *arena, struc
     const struct cached_pod ***pods =
         arena_allocate(arena, (count + 1) * sizeof(const struct cached_pod **));
     size_t *pod_counts = arena_allocate(arena, (count + 1) * sizeof(size_t)), total = 0;
+    int64_t until = clock_elapsed() + ends_time;
     log_end_receive(kubernetes);
     for (size_t i = 0; i < count; i++) {
         if (batch[i]->result == 0)
             pods[i] = kubernetes_cache_pods(kubernetes_follow_cache(kubernetes), arena,
                                             batch[i]->id, batch[i]->attempt, &pod_counts[i]);
         total += pod_counts[i];
-        log_end_copy(kubernetes, batch[i], pods[i], pod_counts[i]);
+        log_end_copy(kubernetes, batch[i], pods[i], pod_counts[i], until);
     }
     struct copying *copyings = memory_allocate((total + 1) * sizeof(*copyings));
     size_t copying_count = 0;

@@ -869,6 +869,30 @@ static void silent_logs_cost_so_many_requests_a_second(void **state)
     assert_in_range(pods[0].asked, 2, 3);
 }
 
+/* Many jobs that end together wait together. */
+static void streams_that_do_not_end_cost_one_wait(void **state)
+{
+    (void)state;
+    enum { SOME = 20 };
+    static struct job_call calls[SOME];
+    static char ids[SOME][16];
+    struct job_call *batch[SOME];
+    fake_answer = answer_silence;
+    know_many(calls, ids, SOME);
+    for (int i = 0; i < SOME; i++) {
+        calls[i].ending = true;
+        batch[i] = &calls[i];
+    }
+    kubernetes_output(&kubernetes.executor, batch, SOME);
+    for (int i = 0; i < SOME; i++)
+        calls[i].last = true;
+    int64_t begin = now;
+    kubernetes_output(&kubernetes.executor, batch, SOME);
+    assert_in_range(now - begin, 1, 1100);
+    for (int i = 0; i < SOME; i++)
+        assert_int_equal(calls[i].result, -1);
+}
+
 /* What a task prints is there soon, however many others are silent. */
 static void one_that_prints_is_asked_again(void **state)
 {
@@ -949,6 +973,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_stream_that_breaks_is_no_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(silent_logs_cost_so_many_requests_a_second, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(streams_that_do_not_end_cost_one_wait, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_prints_is_asked_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_that_is_put_off_comes_again_when_the_server_says,
                                         set_up, tear_down),

@@ -248,6 +248,35 @@ static void a_pod_has_its_own_grace(void **state)
     wait_for("deaf", PHASE_FAILED, "");
 }
 
+/* Killing and removing many jobs: a list for each forty of them, and a request for each. */
+static void a_mass_kill_costs_what_it_must(void **state)
+{
+    (void)state;
+    enum { COUNT = 80 };
+    char ids[COUNT][16];
+    struct job_call calls[COUNT], *batch[COUNT];
+    order("\"order\": \"fate\", \"pattern\": \"/mass\", \"seconds\": -1");
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(ids[i], sizeof(ids[i]), "mass%d", i);
+        stand_in_accept(executor, stand_in_single, ids[i]);
+        calls[i] = (struct job_call){.id = ids[i], .attempt = 1};
+        batch[i] = &calls[i];
+    }
+    for (int i = 0; i < COUNT; i++)
+        wait_for(ids[i], PHASE_RUNNING, "");
+    long before = stand_in_requests();
+    executor->operations->cancel(executor, batch, COUNT);
+    assert_int_equal(stand_in_requests() - before, COUNT / 40 + COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(calls[i].result, 0);
+        wait_for(ids[i], PHASE_FAILED, "");
+        assert_string_equal(last.reason, "Killed");
+    }
+    before = stand_in_requests();
+    executor->operations->remove(executor, batch, COUNT);
+    assert_int_equal(stand_in_requests() - before, COUNT / 40 + COUNT);
+}
+
 /* ---- what tasks print last ---- */
 
 static int copy_output(const char *id, int directory, bool ending, bool end)
@@ -330,6 +359,7 @@ int main(void)
         TEST(output_is_copied_while_it_comes),
         TEST(what_is_printed_after_a_kill_is_kept),
         TEST(a_pod_has_its_own_grace),
+        TEST(a_mass_kill_costs_what_it_must),
     };
     if (stand_in_start()) {
         printf("the stand-in does not start\n");

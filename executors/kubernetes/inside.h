@@ -59,7 +59,7 @@ struct kubernetes {
     struct names *groups;                 /* struct groups (groups.h) */
     int64_t log_turn;   /* of clock_elapsed(): until when requests for silent logs are given out */
     struct names *logs; /* struct task_log (output.h); NULL until the first output */
-    struct names *log_ends; /* struct log_end (log_end.c); NULL until the first */
+    struct names *log_ends; /* struct log_end (output_end.c); NULL until the first */
 };
 
 /* ---- kubernetes.c ---- */

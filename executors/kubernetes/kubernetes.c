@@ -16,7 +16,6 @@
 #include "executors/http/http.h"
 #include "executors/kubernetes/follow.h"
 #include "executors/kubernetes/groups.h"
-#include "executors/kubernetes/log_end.h"
 #include "executors/kubernetes/output.h"
 #include "executors/kubernetes/resize.h"
 
@@ -299,7 +298,7 @@ static void kubernetes_close(struct executor *executor)
     if (!executor)
         return;
     struct kubernetes *kubernetes = kubernetes_of(executor);
-    log_end_forget(kubernetes, "");
+    kubernetes_output_forget_ends(kubernetes, "");
     names_free(kubernetes->log_ends);
     names_free(kubernetes->groups);
     names_free(kubernetes->logs);

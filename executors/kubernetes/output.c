@@ -30,7 +30,6 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "executors/kubernetes/follow.h"
-#include "executors/kubernetes/log_end.h"
 #include "executors/kubernetes/output.h"
 
 enum {
@@ -61,7 +60,7 @@ void kubernetes_output_forget(struct kubernetes *kubernetes, const char *id, int
 {
     char token[KUBERNETES_NAME_SIZE + 1];
     snprintf(token, sizeof(token), "%s-a%d/", id, attempt);
-    log_end_forget(kubernetes, token);
+    kubernetes_output_forget_ends(kubernetes, token);
     forget_logs(kubernetes, token);
 }
 
@@ -144,9 +143,9 @@ static bool is_wanted(struct copying *copying)
     bool terminal = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
     copying->ended = terminal || pod->main_ended;
     copying->slow = log->hangs > 0;
-    if (log_end_is_followed(copying))
+    if (kubernetes_output_is_followed(copying))
         return false;
-    if (is_to_be_followed(copying) && log_end_follow(copying)) {
+    if (is_to_be_followed(copying) && kubernetes_output_follow(copying)) {
         copying->followed = true;
         return false;
     }
@@ -358,7 +357,7 @@ static void copy_all(struct kubernetes *kubernetes, struct copying *copyings, si
         followed |= copyings[i].followed;
     }
     if (followed)
-        log_end_send(kubernetes);
+        kubernetes_output_send(kubernetes);
     for (int i = 0; i < ROUNDS || last; i++)
         if (!ask_round(kubernetes, copyings, count, false) || clock_elapsed() >= until)
             break;
@@ -432,13 +431,13 @@ static void copy_batch(struct kubernetes *kubernetes, struct arena *arena, struc
         arena_allocate(arena, (count + 1) * sizeof(const struct cached_pod **));
     size_t *pod_counts = arena_allocate(arena, (count + 1) * sizeof(size_t)), total = 0;
     int64_t until = clock_elapsed() + ends_time;
-    log_end_receive(kubernetes);
+    kubernetes_output_receive(kubernetes);
     for (size_t i = 0; i < count; i++) {
         if (batch[i]->result == 0)
             pods[i] = kubernetes_cache_pods(kubernetes_follow_cache(kubernetes), arena,
                                             batch[i]->id, batch[i]->attempt, &pod_counts[i]);
         total += pod_counts[i];
-        log_end_copy(kubernetes, batch[i], pods[i], pod_counts[i], until);
+        kubernetes_output_copy_ends(kubernetes, batch[i], pods[i], pod_counts[i], until);
     }
     struct copying *copyings = memory_allocate((total + 1) * sizeof(*copyings));
     size_t copying_count = 0;

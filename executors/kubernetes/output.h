@@ -27,7 +27,7 @@ struct copying {
     char name[OUTPUT_NAME_SIZE]; /* <role>-<index> */
     bool ended;                  /* the container had ended before it was asked */
     bool more;                   /* to be asked (again) */
-    bool followed;               /* ... no, since it is followed (log_end.h) */
+    bool followed;               /* ... no, since it is followed (output_end.c) */
     bool slow;                   /* did not answer in time before */
     size_t limit;
     struct kubernetes_call call;
@@ -48,6 +48,31 @@ struct text kubernetes_output_path(const struct copying *copying, struct arena *
 /* pod_log_take(), with a note in `out` where something may be missing. */
 enum pod_log_taken kubernetes_output_take(struct pod_log_place *place, struct text answer,
                                           bool final, struct buffer *out);
+
+/* output_end.c: a pod that is deleted is gone as soon as its containers have ended, and its log with it.  So
+ * the log of a task that is told to end is followed by a stream from then on, and is not requested besides.
+ * Of very many that end together only some are followed, and the others' logs are requested as those of
+ * running ones are. */
+/* Is the log that takes part followed? */
+bool kubernetes_output_is_followed(const struct copying *copying);
+
+/* Begin to follow it, from its place on.  False when it cannot be, now. */
+bool kubernetes_output_follow(struct copying *copying);
+
+/* Let the requests for what was begun go out, before its task is told to end. */
+void kubernetes_output_send(struct kubernetes *kubernetes);
+
+/* Take in what has come of all. */
+void kubernetes_output_receive(struct kubernetes *kubernetes);
+
+/* Copy what has come of the job's tasks; `pods` are those that it has now.  When this is the last time
+ * for the job, wait for what is still to come, but not beyond `until` (of clock_elapsed()); the job's result
+ * is -1 when that is not all here yet. */
+void kubernetes_output_copy_ends(struct kubernetes *kubernetes, struct job_call *job,
+                                 const struct cached_pod *const *pods, size_t count, int64_t until);
+
+/* Of the jobs whose token begins so; "": of all. */
+void kubernetes_output_forget_ends(struct kubernetes *kubernetes, const char *prefix);
 
 /* Forget the logs of a job. */
 void kubernetes_output_forget(struct kubernetes *kubernetes, const char *id, int attempt);

@@ -24,6 +24,7 @@ struct kubernetes_stream {
     struct error error; /* "" when the server ended it in order */
 };
 
+/* Begin a stream whose answer has to begin within so many milliseconds. */
 static struct kubernetes_stream *open_stream(struct kubernetes_connection *connection,
                                              const char *path, int64_t headers, struct error *error)
 {

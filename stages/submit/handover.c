@@ -391,6 +391,7 @@ static bool may_be_there(const struct submission *submission)
             (submission->outcome == SUBMIT_REFUSED && submission->unsettled));
 }
 
+/* Write down what the executor said, and when to ask it again: this job, or any. */
 static void note_answer(struct submitter *submitter, struct item *item, struct error *error)
 {
     const struct submission *submission = &item->submission;

@@ -16,7 +16,6 @@
 #include "base/names.h"
 #include "base/system.h"
 #include "executors/kubernetes/follow.h"
-#include "executors/kubernetes/log_end.h"
 #include "executors/kubernetes/output.h"
 #include "executors/kubernetes/pod_log.h"
 #include "kubernetes_fake.h"
@@ -150,7 +149,7 @@ static void start(void)
 
 static void stop(void)
 {
-    log_end_forget(&kubernetes, "");
+    kubernetes_output_forget_ends(&kubernetes, "");
     names_free(kubernetes.log_ends);
     names_free(kubernetes.logs);
     kubernetes_follow_close(kubernetes.follower);

@@ -1,4 +1,4 @@
-/* executors/kubernetes/log_end.c - the last output of tasks that are told to end
+/* executors/kubernetes/output_end.c - the last output of tasks that are told to end
  *
  * What a stream has brought is kept from the anchor's line of the place on (pod_log.h), and read like an
  * answer to a request, which it is the longer and longer beginning of.
@@ -6,7 +6,7 @@
  * Known weakness: where a stream breaks, or the node is so far behind that it ends before the log does,
  * what the pod has printed since is lost if it is gone by then.
  */
-#include "executors/kubernetes/log_end.h"
+#include "executors/kubernetes/output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static struct text name_of(const struct copying *copying)
     return names_text(copying->log);
 }
 
-bool log_end_is_followed(const struct copying *copying)
+bool kubernetes_output_is_followed(const struct copying *copying)
 {
     return copying->kubernetes->log_ends &&
            names_find(copying->kubernetes->log_ends, name_of(copying));
@@ -52,7 +52,7 @@ static void end_following(struct kubernetes *kubernetes, struct log_end *end)
     names_remove(kubernetes->log_ends, end);
 }
 
-void log_end_forget(struct kubernetes *kubernetes, const char *prefix)
+void kubernetes_output_forget_ends(struct kubernetes *kubernetes, const char *prefix)
 {
     struct log_end *end = kubernetes->log_ends ? names_first(kubernetes->log_ends) : NULL;
     for (struct log_end *next; end; end = next) {
@@ -62,7 +62,7 @@ void log_end_forget(struct kubernetes *kubernetes, const char *prefix)
     }
 }
 
-bool log_end_follow(struct copying *copying)
+bool kubernetes_output_follow(struct copying *copying)
 {
     struct kubernetes *kubernetes = copying->kubernetes;
     struct error error;
@@ -82,7 +82,7 @@ bool log_end_follow(struct copying *copying)
     return true;
 }
 
-void log_end_send(struct kubernetes *kubernetes)
+void kubernetes_output_send(struct kubernetes *kubernetes)
 {
     int64_t until = clock_elapsed() + send_time;
     bool waits = true;
@@ -98,7 +98,7 @@ void log_end_send(struct kubernetes *kubernetes)
     }
 }
 
-void log_end_receive(struct kubernetes *kubernetes)
+void kubernetes_output_receive(struct kubernetes *kubernetes)
 {
     if (kubernetes->log_ends && names_count(kubernetes->log_ends))
         kubernetes_stream_drive_all(kubernetes->connection, 0);
@@ -187,8 +187,8 @@ static size_t take_ends(struct kubernetes *kubernetes, struct job_call *job,
     return left;
 }
 
-void log_end_copy(struct kubernetes *kubernetes, struct job_call *job,
-                  const struct cached_pod *const *pods, size_t count, int64_t until)
+void kubernetes_output_copy_ends(struct kubernetes *kubernetes, struct job_call *job,
+                                 const struct cached_pod *const *pods, size_t count, int64_t until)
 {
     if (!kubernetes->log_ends || !names_count(kubernetes->log_ends))
         return;

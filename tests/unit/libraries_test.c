@@ -771,8 +771,28 @@ static void compare_executors(const char *what, const struct rendered *one,
     }
 }
 
+/* What is said to who asks a library for several tasks that it would let work each for itself, or NULL. */
+static const char *refusal_of(const char *library, const char *type)
+{
+    static const struct {
+        const char *library, *type;
+    } instead[] = {{"horovod", "mpi"},
+                   {"cntk", "mpi"},
+                   {"chainer", "mpi"},
+                   {"caffe", "single"},
+                   {"caffe2", "single"},
+                   {"mxnet", "ps"},
+                   {"sklearn", "single, or array for a sweep"}};
+    static const char *const several[] = {"distributed", "ps", "elastic"};
+    for (size_t i = 0; i < ARRAY_COUNT(instead); i++)
+        if (strcmp(instead[i].library, library) == 0 && strcmp(instead[i].type, type) != 0 &&
+            is_of(several, ARRAY_COUNT(several), text_of(type)))
+            return instead[i].type;
+    return NULL;
+}
+
 /* Each of the pairs gets a template, whose manifest the executor would take; and the tasks are the
- * same on each. */
+ * same on each.  What a library cannot do is refused with the type that it can. */
 static void every_pair_renders_for_every_executor(void **state)
 {
     (void)state;
@@ -780,6 +800,7 @@ static void every_pair_renders_for_every_executor(void **state)
         for (size_t t = 0; t < ARRAY_COUNT(types); t++) {
             char what[128];
             bool some = false;
+            const char *instead = refusal_of(libraries[l], types[t]);
             snprintf(what, sizeof(what), "%s and %s", libraries[l], types[t]);
             for (size_t s = 0; s < ARRAY_COUNT(shapes); s++) {
                 struct rendered one, other;
@@ -794,8 +815,11 @@ static void every_pair_renders_for_every_executor(void **state)
                         compare_executors(what, &one, &other, strcmp(executors[e], "slurm") == 0);
                 }
             }
-            if (!some)
-                fail_msg("%s: %s", what, error.text);
+            if (some == (instead != NULL))
+                fail_msg("%s: %s", what, some ? "expected to be refused" : error.text);
+            if (instead &&
+                !strstr(error.text, arena_printf(arena, "; ask for the type %s. (", instead).data))
+                fail_msg("%s: expected the type %s, and found: %s", what, instead, error.text);
         }
 }
 

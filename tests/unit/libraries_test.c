@@ -584,6 +584,8 @@ static bool is_the_executors(struct text name)
         "DLSPOOL_ATTEMPT",
         "DLSPOOL_FIRST",
         "DLSPOOL_MASTER",
+        "DLSPOOL_LEADER",
+        "DLSPOOL_SKIPPED",
         "DLSPOOL_ADDRESS",
         "DLSPOOL_BASE_PORT",
         "DLSPOOL_LATE",

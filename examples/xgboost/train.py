@@ -2,10 +2,12 @@
 """Boosted trees on scikit-learn's breast-cancer data, trained by several XGBoost workers together.
 
 Every process reads where the tracker is from DMLC_TRACKER_URI and DMLC_TRACKER_PORT, and its number
-from RANK; the one of rank 0 also starts the tracker.  Each has its share of the rows.  Prints the
-error after each round, and at the end the same model's checksum in every process."""
+from RANK, and hands them to XGBoost, which from 2.1 reads no variables itself; the one of rank 0 also
+starts the tracker.  Each has its share of the rows.  Prints the error after each round, and at the end
+the same model's checksum in every process."""
 
 import os
+import socket
 import time
 import zlib
 
@@ -18,10 +20,14 @@ ROUNDS = 10
 
 def start_tracker(host, port, workers):
     """The tracker tells the workers of one another; it ends when they have."""
-    tracker = RabitTracker(host_ip=host, n_workers=workers, port=port)
+    tracker = RabitTracker(n_workers=workers, host_ip=socket.gethostbyname(host), port=port)
+    if hasattr(tracker, "worker_args"):  # XGBoost 2.1 and later
+        tracker.start()
+        return tracker
     if tracker.port != port:
         raise SystemExit(f"port {port} is taken")
     tracker.start(workers)
+    return tracker
 
 
 def connect(parameters, patience=60):
@@ -38,8 +44,8 @@ def connect(parameters, patience=60):
 def main():
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     host, port = os.environ["DMLC_TRACKER_URI"], int(os.environ["DMLC_TRACKER_PORT"])
-    if rank == 0:
-        start_tracker(host, port, world)
+    # It goes when nothing refers to it.
+    tracker = start_tracker(host, port, world) if rank == 0 else None
     connect(
         {
             "DMLC_TRACKER_URI": host,
@@ -63,6 +69,8 @@ def main():
     checksum = zlib.crc32(b"".join(tree.encode() for tree in model.get_dump()))
     print(f"rank {rank} of {world} done, checksum {checksum:08x}", flush=True)
     xgboost.collective.finalize()
+    if tracker and hasattr(tracker, "wait_for"):
+        tracker.wait_for()
 
 
 if __name__ == "__main__":

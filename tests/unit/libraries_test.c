@@ -129,6 +129,8 @@ static const struct shape shapes[] = {
     {"distributed", {"worker"}, {3}},
     {"distributed", {"master", "worker"}, {1, 2}},
     {"distributed", {"worker"}, {1}},
+    {"distributed", {"evaluator", "watch", "worker"}, {1, 1, 2}},
+    {"distributed", {"worker", "chief", "evaluator"}, {1, 1, 1}},
     {"ps", {"ps", "worker"}, {2, 2}},
     {"ps", {"chief", "ps", "worker", "evaluator"}, {1, 2, 2, 1}},
     {"ps", {"server", "worker"}, {2, 2}},
@@ -136,7 +138,20 @@ static const struct shape shapes[] = {
 };
 
 static struct context_role roles[MOST_ROLES];
+static const struct text watching = {"watch", 5};
 static struct array sweep; /* instead of the usual one, when it has a count */
+
+/* The others run the job's program. */
+static bool has_own_command(const char *role)
+{
+    return strcmp(role, "watch") == 0 || strcmp(role, "chief") == 0;
+}
+
+/* Is the role one whose tasks work as one (docs/libraries.md)? */
+static bool is_counted(const char *role)
+{
+    return strcmp(role, "evaluator") != 0 && strcmp(role, "watch") != 0;
+}
 
 static struct value *job_of(const char *library, const struct shape *shape)
 {
@@ -162,6 +177,8 @@ static struct value *job_of(const char *library, const struct shape *shape)
             .cpus = 9500,
             .memory = 1 << 30,
             .gpus = strcmp(name, "worker") == 0 ? 2 : 0,
+            .command = &watching,
+            .command_count = has_own_command(name),
         };
     }
     if (strcmp(shape->type, "array") == 0)
@@ -310,6 +327,9 @@ struct facts {
     const struct shape *shape;
     struct text role;
     int index, rank, tasks, port, processes;
+    /* Of a row for those that are counted: how many they are, the task's number among them, and the rank of the
+     * first; otherwise of all tasks. */
+    int counted, number, first;
 };
 
 static int role_number(const struct facts *facts, struct text role)
@@ -327,6 +347,37 @@ static int first_rank(const struct facts *facts, int number)
     for (int i = 0; i < number; i++)
         rank += facts->shape->counts[i];
     return rank;
+}
+
+/* What differs in rows for the tasks that are counted. */
+static void count_tasks(struct facts *facts, bool all)
+{
+    int skipped = 0, own = role_number(facts, facts->role);
+    facts->first = -1;
+    facts->counted = 0;
+    for (int i = 0; i < MOST_ROLES && facts->shape->roles[i]; i++) {
+        bool counted = all || is_counted(facts->shape->roles[i]);
+        if (counted && facts->first < 0)
+            facts->first = first_rank(facts, i);
+        facts->counted += counted ? facts->shape->counts[i] : 0;
+        skipped += !counted && i < own ? facts->shape->counts[i] : 0;
+    }
+    facts->number = facts->rank - skipped;
+}
+
+/* The tasks that TensorFlow calls workers, and those before the task's own role. */
+static int find_workers(const struct facts *facts, int *ranks, int *before)
+{
+    int count = 0;
+    for (int i = 0; i < MOST_ROLES && facts->shape->roles[i]; i++) {
+        const char *name = facts->shape->roles[i];
+        if (text_is(facts->role, name))
+            *before = count;
+        for (int index = 0; index < facts->shape->counts[i]; index++)
+            if (is_counted(name) && strcmp(name, "chief") != 0)
+                ranks[count++] = first_rank(facts, i) + index;
+    }
+    return count;
 }
 
 static bool is_slurm(const struct facts *facts)
@@ -396,6 +447,25 @@ static void add_cluster(struct buffer *out, const struct facts *facts, bool port
     buffer_add_byte(out, '}');
 }
 
+/* Of a distributed job. */
+static void add_training_cluster(struct buffer *out, const struct facts *facts)
+{
+    int ranks[64], before = 0, count = find_workers(facts, ranks, &before);
+    buffer_add_byte(out, '{');
+    for (int i = 0; i < MOST_ROLES && facts->shape->roles[i]; i++)
+        if (strcmp(facts->shape->roles[i], "chief") == 0) {
+            buffer_add_string(out, "\"chief\":[");
+            add_peers(out, facts, first_rank(facts, i), 1, "\"");
+            buffer_add_string(out, "],");
+        }
+    buffer_add_string(out, "\"worker\":[");
+    for (int i = 0; i < count; i++) {
+        buffer_add_string(out, i > 0 ? "," : "");
+        add_peers(out, facts, ranks[i], 1, "\"");
+    }
+    buffer_add_string(out, "]}");
+}
+
 /* Every name has the same. */
 static void add_address(struct buffer *out, const struct facts *facts)
 {
@@ -422,22 +492,38 @@ static void add_word(struct buffer *out, const struct facts *facts, struct text 
             add_host(out, facts, first);
         else if (text_is(kind, "address"))
             add_address(out, facts);
+        else if (text_is(kind, "addresses"))
+            for (int rank = first; rank < first + facts->shape->counts[number]; rank++) {
+                buffer_add_string(out, rank > first ? "," : "");
+                add_address(out, facts);
+                buffer_printf(out, ":%d", facts->port + rank);
+            }
         else if (text_is(kind, "peers"))
             add_peers(out, facts, first, facts->shape->counts[number], "");
         else
             fail_msg("the table has <%.*s>", (int)word.length, word.data);
     } else if (text_is(word, "rank")) {
-        buffer_printf(out, "%d", facts->rank);
+        buffer_printf(out, "%d", facts->number);
     } else if (text_is(word, "index")) {
         buffer_printf(out, "%d", facts->index);
     } else if (text_is(word, "tasks")) {
-        buffer_printf(out, "%d", facts->tasks);
+        buffer_printf(out, "%d", facts->counted);
+    } else if (text_is(word, "all processes")) {
+        buffer_printf(out, "%d", facts->counted * facts->processes);
+    } else if (text_is(word, "worker number")) {
+        int ranks[64], before = 0;
+        find_workers(facts, ranks, &before);
+        buffer_printf(out, "%d", before + facts->index);
+    } else if (text_is(word, "only process")) {
+        buffer_add_byte(out, '0');
+    } else if (text_is(word, "devices")) {
+        buffer_add_string(out, "0,1");
     } else if (text_is(word, "least index")) {
         buffer_add_string(out, "0");
     } else if (text_is(word, "greatest index")) {
         buffer_printf(out, "%d", facts->tasks - 1);
     } else if (text_is(word, "port")) {
-        buffer_printf(out, "%d", facts->port);
+        buffer_printf(out, "%d", facts->port + facts->first);
     } else if (text_is(word, "port after the last")) {
         buffer_printf(out, "%d", facts->port + facts->tasks);
     } else if (text_is(word, "own port")) {
@@ -447,22 +533,29 @@ static void add_word(struct buffer *out, const struct facts *facts, struct text 
     } else if (text_is(word, "listening port")) {
         bool shared = strcmp(facts->executor, "kubernetes") != 0;
         buffer_printf(out, "%d", facts->port + (shared ? facts->rank : 0));
-    } else if (text_is(word, "first address")) {
+    } else if (text_is(word, "first address") || text_is(word, "own address")) {
         add_address(out, facts);
     } else if (text_is(word, "first host")) {
-        add_host(out, facts, 0);
+        add_host(out, facts, facts->first);
     } else if (text_is(word, "master")) {
-        if (facts->rank == 0 && facts->tasks > 1 && strcmp(facts->executor, "kubernetes") == 0)
+        bool is_it = facts->rank == facts->first && facts->tasks > 1;
+        if (is_it && strcmp(facts->executor, "kubernetes") == 0)
             buffer_add_string(out, KUBELET_ADDRESS);
-        else if (facts->rank == 0 && facts->tasks > 1 && is_slurm(facts))
+        else if (is_it && is_slurm(facts))
             buffer_add_string(out, FOUND_ADDRESS);
         else
-            add_host(out, facts, 0);
+            add_host(out, facts, facts->first);
     } else if (text_is(word, "other hosts")) {
-        for (int rank = 1; rank < facts->tasks; rank++) {
-            buffer_add_string(out, rank > 1 ? "," : "");
-            add_host(out, facts, rank);
-        }
+        const char *between = "";
+        for (int i = 0; i < MOST_ROLES && facts->shape->roles[i]; i++)
+            for (int index = 0; index < facts->shape->counts[i]; index++) {
+                int rank = first_rank(facts, i) + index;
+                if (rank == facts->first || !is_counted(facts->shape->roles[i]))
+                    continue;
+                buffer_add_string(out, between);
+                between = ",";
+                add_host(out, facts, rank);
+            }
     } else if (text_is(word, "temporary")) {
         buffer_printf(out, "%s%s", is_slurm(facts) ? scratch.path : "",
                       is_slurm(facts) ? "/node/job/tmp" : "/tmp");
@@ -475,10 +568,8 @@ static void add_word(struct buffer *out, const struct facts *facts, struct text 
                               facts->shape->roles[number], index);
     } else if (text_is(word, "peers")) {
         add_peers(out, facts, 0, facts->tasks, "");
-    } else if (text_is(word, "peer list")) {
-        buffer_add_byte(out, '[');
-        add_peers(out, facts, 0, facts->tasks, "\"");
-        buffer_add_byte(out, ']');
+    } else if (text_is(word, "workers")) {
+        add_training_cluster(out, facts);
     } else if (text_is(word, "cluster")) {
         add_cluster(out, facts, false);
     } else if (text_is(word, "cluster with ports")) {
@@ -519,6 +610,12 @@ static struct text expand(const struct facts *facts, struct text value)
     return result;
 }
 
+/* Values that only tasks with several GPUs, or only others, have. */
+static bool is_unset(struct text value, const struct facts *facts)
+{
+    return text_is(value, facts->processes > 1 ? "<only process>" : "<devices>");
+}
+
 /* What the row sets: every `NAME=value` in it. */
 static struct value *wanted_of(const struct row *row, const struct facts *facts)
 {
@@ -530,7 +627,8 @@ static struct value *wanted_of(const struct row *row, const struct facts *facts)
         if (equals) {
             struct text name = arena_text(arena, span.data, (size_t)(equals - span.data));
             struct text value = {equals + 1, span.length - name.length - 1};
-            value_set(arena, wanted, name, value_text(arena, expand(facts, value)));
+            if (!is_unset(value, facts))
+                value_set(arena, wanted, name, value_text(arena, expand(facts, value)));
         }
     }
     return wanted;
@@ -637,8 +735,10 @@ static int threads_of(const char *executor, const char *library, const char *typ
     bool launched = strcmp(type, "distributed") == 0 || strcmp(type, "elastic") == 0;
     if (mpi)
         return worker || is_mpi_on_slurm(executor, type) ? CPUS / GPUS : 1;
-    launched = launched && (strcmp(library, "pytorch") == 0 || strcmp(library, "deepspeed") == 0 ||
-                            (strcmp(library, "paddle") == 0 && strcmp(type, "distributed") == 0));
+    launched =
+        launched && (strcmp(library, "pytorch") == 0 || strcmp(library, "deepspeed") == 0 ||
+                     (strcmp(type, "distributed") == 0 &&
+                      (strcmp(library, "paddle") == 0 || strcmp(library, "mindspore") == 0)));
     return launched && worker ? CPUS / GPUS : CPUS;
 }
 
@@ -648,6 +748,16 @@ static void compare_threads(const struct told *told, int expected, const char *w
     assert_non_null(threads);
     if (atoi(threads->string.data) != expected)
         fail_msg("%s: OMP_NUM_THREADS is %s, expected %d", what, threads->string.data, expected);
+}
+
+/* TensorFlow has a row of its own for the chief. */
+static bool speaks_of(const struct row *row, struct text role)
+{
+    bool tensorflow =
+        text_starts(row->sets, "`TF_CONFIG") || text_starts(row->sets, "as TensorFlow");
+    if (text_is(row->role, "counted"))
+        return is_counted(role.data) && !(tensorflow && text_is(role, "chief"));
+    return text_is(row->role, "*") || text_equal(row->role, role);
 }
 
 static void compare_job(const struct row *row, const char *library, const struct shape *shape,
@@ -666,8 +776,9 @@ static void compare_job(const struct row *row, const char *library, const struct
         facts.index = told->index;
         facts.rank = first_rank(&facts, role_number(&facts, told->role)) + told->index;
         facts.processes = text_is(told->role, "worker") ? 2 : 1;
-        if (!text_is(row->role, "*") && !text_equal(row->role, told->role))
+        if (!speaks_of(row, told->role))
             continue;
+        count_tasks(&facts, text_is(row->role, "*"));
         struct text what =
             arena_printf(arena, "%s/%s/%s, %.*s %d of %d tasks", executor, library, shape->type,
                          (int)told->role.length, told->role.data, told->index, facts.tasks);
@@ -712,6 +823,56 @@ static void every_row_says_what_tasks_are_told(void **state)
     (void)state;
     check_table(table_head, 25);
     check_table(slurm_table_head, 1);
+}
+
+/* Tasks beside those that are counted are told nothing but what rows of their role say. */
+static void who_is_not_counted_is_told_nothing(void **state)
+{
+    (void)state;
+    struct row nothing = {TEXT("*"), TEXT("distributed"), TEXT("watch"), TEXT("")};
+    size_t jobs = 0;
+    for (size_t role = 0; role < 2; role++)
+        for (size_t l = 0; l < ARRAY_COUNT(libraries); l++)
+            for (size_t s = 0; s < ARRAY_COUNT(shapes); s++)
+                for (size_t e = 0; e < ARRAY_COUNT(executors); e++) {
+                    struct rendered rendered;
+                    bool tensorflow = strcmp(libraries[l], "tensorflow") == 0 ||
+                                      strcmp(libraries[l], "keras") == 0;
+                    nothing.role = role ? TEXT("evaluator") : TEXT("watch");
+                    if (strcmp(shapes[s].type, "distributed") != 0 ||
+                        strcmp(libraries[l], "any") == 0 || (role && tensorflow) ||
+                        !render(executors[e], libraries[l], &shapes[s], &rendered))
+                        continue;
+                    compare_job(&nothing, libraries[l], &shapes[s], executors[e], &rendered);
+                    jobs++;
+                }
+    assert_true(jobs > 50);
+}
+
+/* JAX goes by Slurm's variables there, which count all tasks. */
+static void jax_on_slurm_counts_as_others_do(void **state)
+{
+    (void)state;
+    static const struct shape beside = {"distributed", {"evaluator", "worker"}, {1, 2}};
+    static const struct shape equals = {"distributed", {"master", "worker"}, {1, 2}};
+    for (size_t e = 0; e < ARRAY_COUNT(executors); e++) {
+        bool slurm = strcmp(executors[e], "slurm") == 0;
+        struct rendered rendered;
+        assert_true(render(executors[e], "jax", &beside, &rendered));
+        assert_int_equal(rendered.count, 3);
+        for (size_t i = 0; i < rendered.count; i++) {
+            const struct told *told = &rendered.tasks[i];
+            bool counted = slurm && text_is(told->role, "worker");
+            struct text tasks = value_get_text(told->env, "SLURM_NTASKS");
+            assert_true(text_is(tasks, counted ? "2" : ""));
+            if (counted)
+                assert_true(text_equal(value_get_text(told->env, "SLURM_PROCID"),
+                                       arena_printf(arena, "%d", told->index)));
+        }
+        assert_true(render(executors[e], "jax", &equals, &rendered));
+        for (size_t i = 0; i < rendered.count; i++)
+            assert_null(value_get(rendered.tasks[i].env, "SLURM_NTASKS"));
+    }
 }
 
 static bool is_in_table(const struct row *rows, size_t count, const char *library, const char *type)
@@ -923,6 +1084,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_row_says_what_tasks_are_told, start, finish),
+        cmocka_unit_test_setup_teardown(who_is_not_counted_is_told_nothing, start, finish),
+        cmocka_unit_test_setup_teardown(jax_on_slurm_counts_as_others_do, start, finish),
         cmocka_unit_test_setup_teardown(the_table_has_every_template, start, finish),
         cmocka_unit_test_setup_teardown(an_array_gives_each_task_its_own, start, finish),
         cmocka_unit_test_setup_teardown(every_pair_renders_for_every_executor, start, finish),

@@ -15,7 +15,7 @@ render() { job "$@" | dlspool render --id cell-0123456789abc - 2>&1; }
 for library in any pytorch tensorflow sklearn; do
     manifest=$(render $library single)
     like "$manifest" '^ *"?name"?: "cell-0123456789abc-a1"$' "($library, single) has a Job of the token's name"
-    like "$manifest" 'image"?: "docker.io/' "with an image that a cluster can have"
+    like "$manifest" 'image"?: "[a-z.]+/' "with an image that a cluster can have"
 done
 for library in any pytorch tensorflow; do
     manifest=$(render $library distributed 'tasks: {worker: {count: 3}}')

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Programs of several libraries, as their users write them, in real containers: torchrun and an elastic
-# job whose node is lost (PyTorch), a tracker and its workers (XGBoost), parameter servers that are
-# told to end when the workers have.
+# job whose node is lost (PyTorch), the workers and the evaluator of docs/job-file.md, a tracker and its workers
+# (XGBoost), parameter servers that are told to end when the workers have.
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 /usr/bin/python3 -c 'import sklearn' 2>/dev/null || skip_all "python3-sklearn is not installed"
@@ -50,6 +50,47 @@ tasks:
     command: [python3, -m, torch.distributed.run, /job/program/elastic.py]
 JOB
 
+# The job file of the page, but for the machines that it wants: two workers train together, and an evaluator with a
+# command of its own looks for checkpoints until it is told to end.
+mkdir -p "$scratch/vision/train" && mkdir -m 777 "$scratch/vision/results"
+cat >"$scratch/vision/train/main.py" <<'PROGRAM'
+import os, sys, time, torch, torch.distributed as dist
+assert sys.argv[1:] == ["--epochs", "90", "--lr", "0.1"], sys.argv
+dist.init_process_group("gloo")
+rank, world = dist.get_rank(), dist.get_world_size()
+torch.manual_seed(rank)
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1, bias=False))
+optimizer = torch.optim.SGD(model.parameters(), lr=1)
+inputs = torch.rand(64, 2)
+for epoch in range(90):
+    optimizer.zero_grad()
+    # Each worker sees one of the two weights only.
+    mine = inputs * torch.tensor([float(rank == 0), float(rank == 1)])
+    loss = ((model(mine) - mine @ torch.tensor([[3.0], [-2.0]])) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+print(f"rank {rank} of {world} done", flush=True)
+if rank == 0:
+    torch.save(model.module.state_dict(), "/job/output/new")
+    os.rename("/job/output/new", "/job/output/checkpoint")
+# Until the evaluator has seen it.
+while not os.path.exists("/job/output/seen"):
+    time.sleep(0.2)
+PROGRAM
+cat >"$scratch/vision/train/evaluate.py" <<'PROGRAM'
+import os, sys, time, torch
+assert sys.argv[1] == "--watch" and "RANK" not in os.environ
+while not os.path.exists("/job/output/checkpoint"):
+    time.sleep(0.2)
+print("weights", [round(w, 1) for w in torch.load("/job/output/checkpoint")["weight"][0].tolist()], flush=True)
+open("/job/output/seen", "w").close()
+while True:
+    time.sleep(1)
+PROGRAM
+awk '/^# Two workers with a GPU each, and an evaluator/ { on = 1 } on && /^```/ { exit } on' "$top/docs/job-file.md" |
+    sed "s|/srv/projects/vision|$scratch/vision|; s|/srv/results/resnet-night-run|$scratch/vision/results|; s|/srv/datasets/cifar10|$scratch/vision|
+        s/cpus: 8/cpus: 0.3/; s/cpus: 500m/cpus: 0.2/; s/memory:.*/memory: 512Mi/; /version:\|gpus:\|shm:\|gpu_type:\|priority:/d" | drop documented.yaml
+
 ok "two examples are submitted as they are delivered" dlspool submit "$top/examples/ps/job.yaml" "$top/examples/xgboost/job.yaml"
 
 must "parameter servers: the job is done when its workers are" wait_for 120 in_state servers "done"
@@ -71,6 +112,10 @@ ok "torchrun: trained" wait_for 180 in_state by-torchrun "done"
 for worker in 0 1; do
     like "$(said by-torchrun worker-$worker)" "rank $worker of 2 is up" "node $worker has its rank"
 done
+
+ok "the job file of the page: trained" wait_for 120 in_state resnet-night-run "done"
+like "$(said resnet-night-run worker-0)" 'rank 0 of 2 done' "two workers are counted, and"
+like "$(said resnet-night-run evaluator-0)" '^weights \[3\.0, -2\.0\]$' "the evaluator saw what they have learned together"
 
 ok "elastic: one node of two is lost, and the job is done" wait_for 150 in_state elastic "done"
 like "$(<"$(job_dir elastic)/log")" ' lost attempt=1 task=worker-1 exit_code=137 ' "the log told of it when it was"

@@ -49,6 +49,46 @@ int duration_parse(struct text text, int64_t *milliseconds)
     return 0;
 }
 
+/* A number of one to nine digits; -1 when it is not one. */
+static int64_t read_digits(struct text digits)
+{
+    enum { MOST_DIGITS = 9 };
+    int64_t number = 0;
+    if (digits.length == 0 || digits.length > MOST_DIGITS)
+        return -1;
+    for (size_t i = 0; i < digits.length; i++) {
+        if (digits.data[i] < '0' || digits.data[i] > '9')
+            return -1;
+        number = number * 10 + digits.data[i] - '0';
+    }
+    return number;
+}
+
+int duration_parse_clock(struct text text, int64_t *milliseconds)
+{
+    static const int64_t units[] = {CLOCK_DAY, 60 * 60 * 1000, 60 * 1000, 1000};
+    bool days = text.length && memchr(text.data, '-', text.length);
+    size_t colons = 0;
+    for (size_t i = 0; i < text.length; i++)
+        colons += text.data[i] == ':';
+    if (colons > 2 || (!days && colons == 0))
+        return -1;
+    struct text rest = text, part;
+    int64_t total = 0;
+    for (size_t unit = days ? 0 : 3 - colons; rest.data; unit++) {
+        int64_t number = -1;
+        if (unit < ARRAY_COUNT(units) && text_next(&rest, unit == 0 ? '-' : ':', &part))
+            number = read_digits(part);
+        if (number < 0)
+            return -1;
+        total += number * units[unit];
+    }
+    if (total > longest_duration)
+        return -1;
+    *milliseconds = total;
+    return 0;
+}
+
 /* Write "2 h 30 min", or "2 h" when the smaller part is 0. */
 static void format_two(char buffer[static CLOCK_TEXT_SIZE], const char *sign, long long large,
                        const char *large_unit, long long small, const char *small_unit)

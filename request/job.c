@@ -5,11 +5,13 @@
  */
 #include "request/job.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "request/after.h"
 #include "request/arguments.h"
 #include "request/array.h"
@@ -19,6 +21,7 @@
 #include "request/field_tables.h"
 #include "request/known_words.h"
 #include "request/later.h"
+#include "request/notes.h"
 #include "request/size.h"
 #include "request/synonyms.h"
 #include "request/tasks.h"
@@ -222,6 +225,18 @@ static void check_single(struct reading *reading, const struct value *root,
         problem_of(reading, root, "tasks", sentence);
 }
 
+/* Note a small number alone: to who comes from Slurm it is minutes. */
+static void note_seconds(struct reading *reading, const struct value *root, struct description *job)
+{
+    static const int64_t small = 60 * 60 * 1000;
+    const struct value *value = fields_given(root, "time_limit");
+    char limit[CLOCK_TEXT_SIZE];
+    if (value && value->kind == VALUE_NUMBER && job->time_limit < small)
+        request_notes_add(reading->arena, &job->notes, "time_limit",
+                          "%s: a number alone counts seconds; minutes are written %" PRId64 "m",
+                          duration_format(job->time_limit, limit), job->time_limit / 1000);
+}
+
 struct description *request_job_read(struct reading *reading, const struct value *root)
 {
     struct description *job = arena_allocate(reading->arena, sizeof(*job));
@@ -242,5 +257,7 @@ struct description *request_job_read(struct reading *reading, const struct value
     request_units_check(reading, root, job);
     if (reading->found == 0)
         complete_check(reading, root, job);
+    if (reading->found == 0)
+        note_seconds(reading, root, job);
     return reading->found ? NULL : job;
 }

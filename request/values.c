@@ -247,19 +247,41 @@ void read_cpus(struct reading *reading, const struct value_path *path, const str
         *(int64_t *)into = thousandths;
 }
 
+/* Is it written N:N? */
+static bool is_minutes_and_seconds(struct text text)
+{
+    int64_t milliseconds;
+    const char *colon = text.length ? memchr(text.data, ':', text.length) : NULL;
+    return colon && !memchr(colon + 1, ':', (size_t)(text.data + text.length - colon - 1)) &&
+           !memchr(text.data, '-', text.length) && duration_parse_clock(text, &milliseconds) == 0;
+}
+
+/* 2h30m, seconds, or as a clock and Slurm write it: 2:30:00, 1-12:00:00. */
+static int parse_duration(struct text text, int64_t *milliseconds)
+{
+    return duration_parse(text, milliseconds) ? duration_parse_clock(text, milliseconds) : 0;
+}
+
 void read_duration(struct reading *reading, const struct value_path *path,
                    const struct value *value, const struct field *field, void *into)
 {
     struct text text;
     int64_t milliseconds;
     char least[CLOCK_TEXT_SIZE], most[CLOCK_TEXT_SIZE];
-    if (!values_scalar_text(value, false, &text) || duration_parse(text, &milliseconds) ||
-        milliseconds < field->least || milliseconds > field->most)
+    bool read = values_scalar_text(value, false, &text);
+    if (read && is_minutes_and_seconds(text))
+        problems_expected(reading, path, value,
+                          "a duration such as %.*sm: N:N is minutes and seconds to some and "
+                          "hours and minutes to others; hours, minutes and seconds are written "
+                          "1:30:00",
+                          (int)strcspn(text.data, ":"), text.data);
+    else if (!read || parse_duration(text, &milliseconds) || milliseconds < field->least ||
+             milliseconds > field->most)
         problems_expected(
             reading, path, value, "a duration of at least %s and at most %s, such as %s (seconds)",
             duration_format(field->least, least),
             field->most == DURATION_MOST ? "ten years" : duration_format(field->most, most),
-            field->most == DURATION_MOST ? "90m, 2h30m or 3600" : "30s, 2m or 90");
+            field->most == DURATION_MOST ? "90m, 2h30m, 2:30:00 or 3600" : "30s, 2m or 90");
     else
         *(int64_t *)into = milliseconds;
 }

@@ -401,15 +401,19 @@ static void numbers_have_limits(void **state)
         {"priority: high", "f.yaml:5:11: priority: found \"high\", expected a whole number from "
                            "-100 to 100"},
         {"time_limit: 0", "f.yaml:5:13: time_limit: found 0, expected a duration of at least 1 s "
-                          "and at most ten years, such as 90m, 2h30m or 3600 (seconds)"},
+                          "and at most ten years, such as 90m, 2h30m, 2:30:00 or 3600 (seconds)"},
         {"time_limit: 500ms", "f.yaml:5:13: time_limit: found \"500ms\", expected a duration of at "
-                              "least 1 s and at most ten years, such as 90m, 2h30m or 3600 "
-                              "(seconds)"},
-        {"time_limit: 1:30:00", "f.yaml:5:13: time_limit: found \"1:30:00\", expected a duration "
-                                "of at least 1 s and at most ten years, such as 90m, 2h30m or 3600 "
-                                "(seconds)"},
-        {"time_limit: 1.5", "f.yaml:5:13: time_limit: found 1.5, expected a duration of at least "
-                            "1 s and at most ten years, such as 90m, 2h30m or 3600 (seconds)"},
+                              "least 1 s and at most ten years, such as 90m, 2h30m, "
+                              "2:30:00 or 3600 (seconds)"},
+        {"time_limit: 90:30", "f.yaml:5:13: time_limit: found \"90:30\", expected a duration such "
+                              "as 90m: N:N is minutes and seconds to some and hours and minutes to "
+                              "others; hours, minutes and seconds are written 1:30:00"},
+        {"time_limit: 1:30:00:00", "f.yaml:5:13: time_limit: found \"1:30:00:00\", expected a "
+                                   "duration of at least 1 s and at most ten years, such "
+                                   "as 90m, 2h30m, 2:30:00 or 3600 (seconds)"},
+        {"time_limit: 1.5",
+         "f.yaml:5:13: time_limit: found 1.5, expected a duration of at least "
+         "1 s and at most ten years, such as 90m, 2h30m, 2:30:00 or 3600 (seconds)"},
         {"tasks: {w: {count: 0}}", "f.yaml:5:20: tasks.w.count: found 0, expected a whole number "
                                    "from 1 to 10000"},
         {"tasks: {w: {count: 10001}}", "f.yaml:5:20: tasks.w.count: found 10001, expected a whole "
@@ -467,6 +471,34 @@ static void numbers_have_limits(void **state)
     assert_int_equal(good("retries: 1.0")->retries, 1);
 }
 
+static void a_time_limit_is_written_as_a_clock_shows_it(void **state)
+{
+    static const struct {
+        const char *written;
+        int64_t minutes;
+    } cases[] = {{"1:30:00", 90},   {"1-00:00:00", 1440}, {"1-12", 2160},
+                 {"1-12:30", 2190}, {"0:90:00", 90},      {"90m", 90}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        char line[64];
+        snprintf(line, sizeof(line), "time_limit: %s", cases[i].written);
+        const struct description *job = good(line);
+        assert_int_equal(job->time_limit, cases[i].minutes * 60 * 1000);
+        assert_int_equal(job->notes.count, 0);
+    }
+}
+
+static void a_small_number_of_seconds_is_noted(void **state)
+{
+    (void)state;
+    const struct description *job = good("time_limit: 90");
+    assert_int_equal(job->time_limit, 90 * 1000);
+    assert_int_equal(job->notes.count, 1);
+    assert_true(text_is(job->notes.items[0].sentence, "1 min 30 s: a number alone counts seconds; "
+                                                      "minutes are written 90m"));
+    assert_int_equal(good("time_limit: 3600")->notes.count, 0);
+}
+
 static void images_are_references(void **state)
 {
     (void)state;
@@ -520,6 +552,10 @@ static void unknown_fields_name_the_nearest(void **state)
         {"tasks: {w: {x: 5}}", "f.yaml:5:13: tasks.w.x: unknown field; the fields of a task role "
                                "are count, cpus, memory, gpus, shm, command, env, ports"},
         {"tasks: {w: {gpu: 5}}", "f.yaml:5:13: tasks.w.gpu: unknown field; did you mean gpus?"},
+        {"requeue: true", "f.yaml:5:1: requeue: unknown field; did you mean retries?"},
+        {"walltime: 1:00:00", "f.yaml:5:1: walltime: unknown field; did you mean time_limit?"},
+        {"reservation: r", "f.yaml:5:1: reservation: unknown field; did you mean queue?"},
+        {"begin: now", "f.yaml:5:1: begin: unknown field; did you mean hold?"},
         {"tasks: {w: {image: x}}", "f.yaml:5:13: tasks.w.image: unknown field here; it is a field "
                                    "of a job"},
         {"\"\\e[31m\": x", "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
@@ -796,6 +832,8 @@ int main(void)
         TEST(paths_stay_where_they_say),
         TEST(words_are_data),
         TEST(numbers_have_limits),
+        TEST(a_time_limit_is_written_as_a_clock_shows_it),
+        TEST(a_small_number_of_seconds_is_noted),
         TEST(images_are_references),
         TEST(roles_are_labels),
         TEST(unknown_fields_name_the_nearest),

@@ -1,0 +1,56 @@
+/* request/sbatch/directive.c - splits an #SBATCH or #PBS line into words */
+#include "request/sbatch/directive.h"
+
+#include <string.h>
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The column of a byte of the line, which may be behind characters of several bytes. */
+static uint32_t column_at(struct text line, size_t at)
+{
+    uint32_t column = 1;
+    for (size_t i = 0; i < at; i++)
+        column += ((unsigned char)line.data[i] & 0xc0) != 0x80;
+    return column;
+}
+
+/* Add the bytes of a word that begins at rest->at; false when a quote is not closed. */
+static bool take_word(struct directive_rest *rest, struct buffer *out)
+{
+    char quote = 0;
+    for (; rest->at < rest->line.length; rest->at++) {
+        char c = rest->line.data[rest->at];
+        if (!quote && is_blank(c))
+            break;
+        if (quote ? c == quote : c == '"' || c == '\'') {
+            quote = quote ? 0 : c;
+            continue;
+        }
+        if (c == '\\' && quote != '\'' && rest->at + 1 < rest->line.length)
+            c = rest->line.data[++rest->at];
+        buffer_add_byte(out, c);
+    }
+    return quote == 0;
+}
+
+bool directive_next(struct directive_rest *rest, struct directive_word *word)
+{
+    while (rest->at < rest->line.length && is_blank(rest->line.data[rest->at]))
+        rest->at++;
+    if (rest->at == rest->line.length || rest->line.data[rest->at] == '#')
+        return false;
+    struct buffer out = {0};
+    word->place = (struct place){rest->number, column_at(rest->line, rest->at)};
+    bool closed = take_word(rest, &out);
+    word->text = arena_text(rest->reading->arena, out.data ? out.data : "", out.length);
+    buffer_free(&out);
+    if (!closed) {
+        problems_add(rest->reading, NULL, word->place.line, word->place.column,
+                     "found a quote that is not closed, expected it to end in the same line");
+        rest->at = rest->line.length;
+    }
+    return closed;
+}

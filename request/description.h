@@ -79,6 +79,13 @@ struct notes {
     size_t count, capacity;
 };
 
+/* An option of a batch script about which the site's rules decide, such as an account. */
+struct platform_option {
+    struct text name, value; /* "account", "physics" */
+    struct text shown;       /* as a sentence calls it: "--account" */
+    uint32_t line;           /* in the script */
+};
+
 /* What a job that was written for another system takes for granted there.  site.yaml's member with
  * the platform's name maps it to this site (stages/prepare/platform.h), and templates give its
  * programs their usual environment. */
@@ -87,7 +94,9 @@ struct platform {
     struct text cluster; /* the virtual cluster requested; empty: the default one */
     /* Locations as the user wrote them: URIs that may contain the platform's variables. */
     struct text data, output, code, credentials;
-    bool debug; /* a task that failed keeps its container for a while */
+    bool debug;                      /* a task that failed keeps its container for a while */
+    struct platform_option *options; /* of "sbatch" and "pbs" */
+    size_t options_count;
 };
 
 /* When a job must be finished. */

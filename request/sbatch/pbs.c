@@ -1,0 +1,241 @@
+/* request/sbatch/pbs.c - the options of qsub, as #PBS lines have them
+ *
+ * -l and -W have tables of their own, as their values are lists of names and values.  A chunk of
+ * `select`, and a node of `nodes` with its ppn, is what a task of dlspool is.
+ */
+#include "request/sbatch/pbs.h"
+
+#include <string.h>
+
+#include "request/sbatch/after.h"
+#include "request/sbatch/forms.h"
+
+static const char *quote(struct error_quote_buffer *buffer, struct text text)
+{
+    return error_quote(buffer, text.data, text.length);
+}
+
+static void keep_time(struct wishes *wishes, const struct given *given)
+{
+    int64_t milliseconds;
+    if (forms_pbs_time(given->value, &milliseconds))
+        rows_expected(wishes, given, given->row->words);
+    else
+        rows_keep(wishes, given, WISH_TIME, milliseconds, given->value);
+}
+
+static void keep_memory(struct wishes *wishes, const struct given *given)
+{
+    int64_t bytes;
+    if (forms_pbs_memory(given->value, &bytes) || bytes == 0)
+        rows_expected(wishes, given, given->row->words);
+    else
+        rows_keep(wishes, given, (enum wish_kind)given->row->kind, bytes, given->value);
+}
+
+/* Chunks */
+
+/* What may stand in a chunk of select, and behind a node of nodes. */
+static const struct row chunk_rows[] = {
+    {"ncpus", 0, ROW_VALUE, rows_keep_count, WISH_CPUS, "a whole number from 1"},
+    {"ppn", 0, ROW_VALUE, rows_keep_count, WISH_CPUS, "a whole number from 1"},
+    {"mem", 0, ROW_VALUE, keep_memory, WISH_MEMORY_PER_NODE, "a size such as 16gb"},
+    {"ngpus", 0, ROW_VALUE, rows_keep_count, WISH_GPUS_PER_NODE, "a whole number from 1"},
+    {"gpus", 0, ROW_VALUE, rows_keep_count, WISH_GPUS_PER_NODE, "a whole number from 1"},
+    {"gpu_type", 0, ROW_VALUE, rows_keep_text, WISH_GPU_TYPE, "a type of GPUs"},
+    {"mpiprocs", 0, ROW_VALUE, rows_note, 0,
+     "let the script say how many processes it starts: mpirun -np N"},
+    {"ompthreads", 0, ROW_VALUE, rows_note, 0, "OMP_NUM_THREADS is the CPUs of a task"},
+    {NULL, 0, ROW_NO_VALUE, NULL, 0, NULL},
+};
+
+/* [N:]name=value:name=value... */
+static void keep_chunk(struct wishes *wishes, const struct given *given)
+{
+    struct text rest = given->value, part;
+    int64_t count = 1;
+    if (memchr(given->value.data, '+', given->value.length)) {
+        wishes_refuse(wishes, given->shown, given->place,
+                      "found several kinds of chunks, expected one; write roles instead, such as "
+                      "#DL tasks.a={count: 2, cpus: 4}");
+        return;
+    }
+    for (bool first = true; text_next(&rest, ':', &part); first = false) {
+        struct error_quote_buffer buffer;
+        struct given item = *given;
+        item.value = part;
+        if (first && forms_count(part, &count) == 0)
+            continue;
+        if (memchr(part.data, '=', part.length))
+            rows_read_list(wishes, chunk_rows, &item);
+        else
+            wishes_refuse(wishes, given->shown, given->place,
+                          "found \"%s\", a property of nodes, which cannot be kept here; leave it "
+                          "out, or ask an administrator for a queue whose jobs have it, and write "
+                          "#PBS -q NAME",
+                          quote(&buffer, part));
+    }
+    if (count == 0)
+        rows_expected(wishes, given, "at least one");
+    else
+        rows_keep(wishes, given, WISH_NODES, count, given->value);
+}
+
+/* -l */
+
+static void keep_nice(struct wishes *wishes, const struct given *given)
+{
+    int64_t number;
+    if (forms_count(given->value, &number))
+        rows_expected(wishes, given, "a whole number");
+    else
+        wishes_note(wishes, given->shown, given->place,
+                    "no effect: programs are not reniced; #DL priority=-10 lets other jobs go "
+                    "first");
+}
+
+#define NO_LIMIT "only walltime and mem are limits here"
+
+static const struct row resource_rows[] = {
+    {"walltime", 0, ROW_VALUE, keep_time, WISH_TIME, "a time such as 1:30:00, or seconds"},
+    {"nodes", 0, ROW_VALUE, keep_chunk, WISH_NODES, "a number of nodes, such as 1:ppn=4"},
+    {"select", 0, ROW_VALUE, keep_chunk, WISH_NODES, "chunks, such as 1:ncpus=4:mem=8gb"},
+    {"ncpus", 0, ROW_VALUE, rows_keep_count, WISH_CPUS, "a whole number from 1"},
+    {"procs", 0, ROW_VALUE, rows_keep_count, WISH_TASKS, "a whole number from 1"},
+    {"ngpus", 0, ROW_VALUE, rows_keep_count, WISH_GPUS, "a whole number from 1"},
+    {"gpus", 0, ROW_VALUE, rows_keep_count, WISH_GPUS, "a whole number from 1"},
+    {"mem", 0, ROW_VALUE, keep_memory, WISH_MEMORY, "a size such as 16gb"},
+    {"pmem", 0, ROW_VALUE, keep_memory, WISH_MEMORY_PER_CPU, "a size such as 4gb"},
+    {"vmem", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
+    {"pvmem", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
+    {"cput", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
+    {"pcput", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
+    {"place", 0, ROW_VALUE, rows_note, 0, "where tasks run is not chosen"},
+    {"nice", 0, ROW_VALUE, keep_nice, 0, "a whole number"},
+    {"file", 0, ROW_VALUE, rows_refuse, 0, "ask an administrator for a queue whose jobs have it"},
+    {"qos", 0, ROW_VALUE, rows_keep_site, 0, "qos"},
+    {"feature", 0, ROW_VALUE, rows_keep_site, 0, "constraint"},
+    {"software", 0, ROW_VALUE, rows_keep_site, 0, "licenses"},
+    {NULL, 0, ROW_NO_VALUE, NULL, 0, NULL},
+};
+
+static void keep_resources(struct wishes *wishes, const struct given *given)
+{
+    rows_read_list(wishes, resource_rows, given);
+}
+
+/* -W */
+
+static const struct row attribute_rows[] = {
+    {"depend", 0, ROW_VALUE, sbatch_after_keep, WISH_AFTER, "afterok:NAME or the like"},
+    {"x", 0, ROW_VALUE, rows_refuse, 0, "leave it out; it is for another scheduler"},
+    {"block", 0, ROW_VALUE, rows_note, 0, "dlspool submit --wait waits for the end"},
+    {"umask", 0, ROW_VALUE, rows_refuse, 0, "let the script call umask"},
+    {"group_list", 0, ROW_VALUE, rows_refuse, 0, "a job runs with the groups of its owner"},
+    {"stagein", 0, ROW_VALUE, rows_refuse, 0, "copy the data in the script"},
+    {"stageout", 0, ROW_VALUE, rows_refuse, 0, "copy the data in the script"},
+    {"sandbox", 0, ROW_VALUE, rows_refuse, 0, "let the script make a directory (mktemp -d)"},
+    {NULL, 0, ROW_NO_VALUE, NULL, 0, NULL},
+};
+
+static void keep_attributes(struct wishes *wishes, const struct given *given)
+{
+    rows_read_list(wishes, attribute_rows, given);
+}
+
+/* Options */
+
+/* NAME=VALUE; a name alone would come from a shell that is not there. */
+static void keep_variables(struct wishes *wishes, const struct given *given)
+{
+    struct text rest = given->value, part;
+    while (text_next(&rest, ',', &part)) {
+        struct text value = part, name;
+        struct error_quote_buffer buffer;
+        text_next(&value, '=', &name);
+        if (!value.data)
+            wishes_refuse(wishes, given->shown, given->place,
+                          "found \"%s\" without a value, expected one, as the environment of the "
+                          "shell that submits is not taken along: write NAME=VALUE",
+                          quote(&buffer, part));
+        else
+            wishes_add_variable(wishes, given->place, name, value);
+        /* dlspool submit writes where it was called. */
+        if (value.data && text_is(name, "PBS_O_WORKDIR") && text_starts(value, "/"))
+            rows_keep(wishes, given, WISH_DIRECTORY, 0, value);
+    }
+}
+
+static void keep_directory(struct wishes *wishes, const struct given *given)
+{
+    if (text_starts(given->value, "/"))
+        rows_keep(wishes, given, WISH_DIRECTORY, 0, given->value);
+    else
+        rows_expected(
+            wishes, given,
+            "an absolute path, such as /home/ann/project: a dropped file does not tell where "
+            "it lay");
+}
+
+/* QUEUE, or QUEUE@SERVER */
+static void keep_queue(struct wishes *wishes, const struct given *given)
+{
+    if (memchr(given->value.data, '@', given->value.length))
+        rows_expected(wishes, given, "a queue alone, as a spool has one cluster");
+    else
+        rows_keep_site(wishes, given);
+}
+
+static void keep_rerunnable(struct wishes *wishes, const struct given *given)
+{
+    if (!text_is(given->value, "y"))
+        rows_refuse(wishes, given);
+}
+
+#define COMMAND "it is about what qsub prints or waits for; dlspool submit has its own options"
+#define DIRECTORY "an absolute path"
+#define INDEXES "indexes such as 0-99"
+
+const struct row pbs_rows[] = {
+    {NULL, 'N', ROW_VALUE, rows_keep_text, WISH_NAME, "a name"},
+    {NULL, 'l', ROW_VALUE, keep_resources, 0, "resources such as walltime=1:00:00"},
+    {NULL, 'W', ROW_VALUE, keep_attributes, 0, "attributes such as depend=afterok:NAME"},
+    {NULL, 'q', ROW_VALUE, keep_queue, 0, "partition"},
+    {NULL, 'A', ROW_VALUE, rows_keep_site, 0, "account"},
+    {NULL, 'P', ROW_VALUE, rows_keep_site, 0, "account"},
+    {NULL, 't', ROW_VALUE, rows_keep_indexes, WISH_ARRAY, INDEXES},
+    {NULL, 'J', ROW_VALUE, rows_keep_indexes, WISH_ARRAY, INDEXES},
+    {NULL, 'd', ROW_VALUE, keep_directory, WISH_DIRECTORY, DIRECTORY},
+    {NULL, 'w', ROW_VALUE, keep_directory, WISH_DIRECTORY, DIRECTORY},
+    {NULL, 'v', ROW_VALUE, keep_variables, 0, "NAME=VALUE"},
+    {NULL, 'V', ROW_NO_VALUE, rows_note, 0,
+     "the environment of the shell that submits is not taken along; name what the program needs, "
+     "as in -v NAME=VALUE or #DL env.NAME=VALUE"},
+    {NULL, 'S', ROW_VALUE, rows_note, 0, "the first line of the script, #!, says what runs it"},
+    {NULL, 'h', ROW_NO_VALUE, rows_keep_text, WISH_HOLD, ""},
+    {NULL, 'a', ROW_VALUE, rows_refuse, 0,
+     "write #PBS -h, and have at(1) or cron(8) run dlspool release ID at that time"},
+    {NULL, 'r', ROW_VALUE, keep_rerunnable, 0,
+     "a job whose node failed is tried again; leave it out, and let the program look at "
+     "DLSPOOL_ATTEMPT if it must not run twice"},
+    {NULL, 'p', ROW_VALUE, rows_refuse, 0, "write #DL priority=-10 (from -100 to 100)"},
+    {NULL, 'c', ROW_VALUE, rows_refuse, 0,
+     "say by #DL checkpoint={signal: USR1, grace: 60s} how the job saves its state"},
+    {NULL, 'o', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
+    {NULL, 'e', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
+    {NULL, 'j', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
+    {NULL, 'k', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
+    {NULL, 'R', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
+    {NULL, 'm', ROW_VALUE, rows_note, 0, ROWS_MAIL},
+    {NULL, 'M', ROW_VALUE, rows_note, 0, ROWS_MAIL},
+    {NULL, 'f', ROW_NO_VALUE, rows_note, 0, COMMAND},
+    {NULL, 'z', ROW_NO_VALUE, rows_note, 0, COMMAND},
+    {NULL, 'u', ROW_VALUE, rows_refuse, 0, "a job runs as the owner of its file"},
+    {NULL, 'C', ROW_VALUE, rows_refuse, 0, "write #PBS"},
+    {NULL, 'D', ROW_VALUE, rows_refuse, 0,
+     "name an image, where the site allows it: #DL image=NAME"},
+    {NULL, 'I', ROW_NO_VALUE, rows_refuse, 0, "a job is never interactive; see #DL type=notebook"},
+    {NULL, 'X', ROW_NO_VALUE, rows_refuse, 0, "a job is never interactive; see #DL type=notebook"},
+    {NULL, 'x', ROW_NO_VALUE, rows_refuse, 0, "a job is never interactive; see #DL type=notebook"},
+    {NULL, 0, ROW_NO_VALUE, NULL, 0, NULL},
+};

@@ -56,6 +56,37 @@ static bool is_boolean(const struct value *value)
     return value->kind == VALUE_BOOLEAN;
 }
 
+/* Does the rule name options, and nothing that no rule has? */
+static bool is_option_rule(const struct value *rule)
+{
+    static const char *const names[] = {"partition",  "account",  "qos",   "reservation",
+                                        "constraint", "licenses", "queue", "gpu_type"};
+    enum { OPTIONS = 6 };
+    bool asks = false;
+    if (rule->kind != VALUE_OBJECT)
+        return false;
+    for (size_t i = 0; i < rule->object.count; i++) {
+        const struct member *member = &rule->object.members[i];
+        size_t k = 0;
+        while (k < ARRAY_COUNT(names) && !text_is(member->key, names[k]))
+            k++;
+        if (k == ARRAY_COUNT(names) || !is_text(member->value))
+            return false;
+        asks = asks || k < OPTIONS;
+    }
+    return asks;
+}
+
+static bool is_option_rules(const struct value *value)
+{
+    if (value->kind != VALUE_LIST)
+        return false;
+    for (size_t i = 0; i < value->list.count; i++)
+        if (!is_option_rule(value->list.items[i]))
+            return false;
+    return true;
+}
+
 static bool is_images(const struct value *value)
 {
     if (value->kind == VALUE_BOOLEAN)
@@ -106,6 +137,14 @@ static const struct rule platform_rules[] = {
     {NULL, NULL, NULL},
 };
 
+/* For the options of #SBATCH and #PBS lines. */
+static const struct rule option_rules[] = {
+    {"rules", is_option_rules,
+     "a list of maps of partition, account, qos, reservation, constraint, licenses, queue and "
+     "gpu_type to texts, each with at least one of the first six"},
+    {NULL, NULL, NULL},
+};
+
 static int report_fault(const struct value *value, const char *above, const char *field,
                         const char *expected, struct error *error)
 {
@@ -136,7 +175,8 @@ int check_site(const struct value *site, struct error *error)
         const struct rule *rules;
     } sections[] = {
         {"local", executor_rules},   {"kubernetes", executor_rules},  {"slurm", executor_rules},
-        {"openpai", platform_rules}, {"dlworkspace", platform_rules},
+        {"openpai", platform_rules}, {"dlworkspace", platform_rules}, {"sbatch", option_rules},
+        {"pbs", option_rules},
     };
     const struct value *ports = value_get(site, "ports");
     if (ports && !is_range(ports))

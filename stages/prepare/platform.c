@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "stages/prepare/option_rules.h"
 
 /* What a platform calls things, and what it means that the site has no counterpart. */
 struct words {
@@ -342,11 +343,14 @@ static int resolve_platform(struct resolving *work)
     const struct platform *platform = &work->description->platform;
     if (!platform->name.length)
         return 0;
+    work->job->platform.name = platform->name;
+    if (text_is(platform->name, "sbatch") || text_is(platform->name, "pbs"))
+        return option_rules_apply(work->arena, work->map, work->description, work->record,
+                                  work->job, work->notes, work->error);
     work->words = words;
     for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         if (text_is(platform->name, words[i].platform))
             work->words = &words[i];
-    work->job->platform.name = platform->name;
     if (platform->debug)
         work->job->platform.debug = (int64_t)value_get_number(work->map, "debug", WEEK);
     if (resolve_directories(work) || resolve_queue(work))

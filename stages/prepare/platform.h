@@ -15,6 +15,8 @@
  *     registry: docker.io                   # of images whose names have none; "" leaves them so
  *     debug: 604800                         # seconds that a failed task of a debug job is kept
  *
+ * Of batch scripts for Slurm and PBS it has rules (stages/prepare/option_rules.h).
+ *
  * What has no counterpart is refused, or noted in the job's log.
  */
 #ifndef STAGES_PREPARE_PLATFORM_H
@@ -31,7 +33,7 @@ int platform_resolve(struct arena *arena, const struct value *site,
                      struct context_job *job, struct notes *notes, struct error *error);
 
 /* The image's name, completed with that platform's registry when the name has none.  Unchanged for
- * a job of no platform. */
+ * a job of no platform, and for one of a batch script, whose image a #DL line names. */
 struct text platform_image(struct arena *arena, const struct value *site, struct text platform,
                            struct text image);
 

@@ -19,8 +19,8 @@ struct text platform_image(struct arena *arena, const struct value *site, struct
     const struct member *of_site = platform.length ? value_member(site, platform) : NULL;
     const struct value *given = of_site ? value_get(of_site->value, "registry") : NULL;
     struct text registry = given && given->kind == VALUE_STRING ? given->string : hub;
-    if (!platform.length || !image.length || !registry.length || text_is(image, "host") ||
-        names_registry(image))
+    if (!platform.length || text_is(platform, "sbatch") || text_is(platform, "pbs") ||
+        !image.length || !registry.length || text_is(image, "host") || names_registry(image))
         return image;
     /* Images of Docker Hub without an owner's name are those of its library. */
     bool plain = text_equal(registry, hub) && !memchr(image.data, '/', image.length);

@@ -165,6 +165,7 @@ struct sample samples_build(struct arena *arena, const char *library, const char
     size_t options = option_set(number % OPTION_SETS);
     bool array = strcmp(type, "array") == 0;
     bool platform = (options & WITH_PLATFORM) && strcmp(type, "roles") == 0;
+    bool batch = (options & WITH_PLATFORM) && !platform && form->script;
     size_t count = shape->count;
     struct context_role *roles = arena_allocate(arena, count * sizeof(*roles));
     /* Its number of processors can change while it runs. */
@@ -237,6 +238,8 @@ struct sample samples_build(struct arena *arena, const char *library, const char
         job.platform = (struct context_platform){.name = TEXT("openpai"),
                                                  .data = TEXT("hdfs://example.org:9000/data"),
                                                  .code = TEXT("hdfs://example.org:9000/code")};
+    if (batch)
+        job.platform.name = TEXT("sbatch");
     return (struct sample){
         .job = context_job(arena, &job),
         .image = options & WITH_HOST_IMAGE ? TEXT("host") : TEXT("registry.example.org/team/x:1"),

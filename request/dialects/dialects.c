@@ -53,6 +53,8 @@ struct syntax {
     struct text source;
     const char *comment;       /* where the first one of a JSON file starts, or NULL */
     struct yaml_beyond beyond; /* in YAML */
+    bool script;               /* then with: */
+    struct batch batch;
 };
 
 static void refuse_comments(struct reading *reading, const struct syntax *syntax)
@@ -67,7 +69,7 @@ static void refuse_comments(struct reading *reading, const struct syntax *syntax
 }
 
 static struct description *read_tree(struct reading *reading, const struct value *root,
-                                     const struct syntax *syntax)
+                                     struct syntax *syntax)
 {
     const struct dialect *dialect = dialects;
     while (!dialect->recognise(root))
@@ -78,8 +80,11 @@ static struct description *read_tree(struct reading *reading, const struct value
         problems_add(reading, NULL, syntax->beyond.line, syntax->beyond.column, "%s",
                      syntax->beyond.sentence);
     struct description *job = dialect->read(reading, root);
-    if (job)
-        job->foreign = dialect->foreign;
+    if (!job)
+        return NULL;
+    job->foreign = dialect->foreign;
+    if (syntax->script)
+        batch_apply(&syntax->batch, job);
     return job;
 }
 
@@ -109,8 +114,9 @@ static bool is_miscalled(struct reading *reading, struct text source, struct tex
 static struct value *read_syntax(struct reading *reading, struct text source, struct text name,
                                  struct syntax *syntax)
 {
-    if (text_starts(source, "#!"))
-        return script_read(reading, source);
+    syntax->script = text_starts(source, "#!");
+    if (syntax->script)
+        return script_read(reading, source, &syntax->batch);
     struct error error;
     bool json = is_json(source, name);
     if ((!json && foreign_text(reading, source, name)) || is_miscalled(reading, source, name))

@@ -23,8 +23,6 @@ struct script {
     struct value *root;
     size_t values; /* number of all values, for the limit of every dialect */
     bool full;
-    uint32_t other; /* the first line with another system's directive; 0: none */
-    const char *other_word;
 };
 
 /* The column of a byte in the directive's line.  Everything before a key or value is ASCII, so
@@ -194,26 +192,6 @@ static void check_comment(struct script *script, struct text line, struct text t
         problems_add(script->reading, NULL, number, (uint32_t)(trimmed.data - line.data) + 1,
                      "found a comment that seems to be a field; write #DL, in capitals and without "
                      "a blank after the #");
-    static const char *const others[] = {"#SBATCH ", "#PBS ", "#BSUB ", "#$ -"};
-    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
-        if (!script->other && text_starts(trimmed, others[i])) {
-            script->other = number;
-            script->other_word = others[i];
-        }
-}
-
-/* Add a problem for a script with only another system's directives: it would run without anything
- * that they request. */
-static void check_other(struct script *script)
-{
-    struct error_quote_buffer buffer;
-    if (!script->other || script->root->object.count > 1)
-        return;
-    struct text word = text_trim(text_of(script->other_word));
-    problems_add(script->reading, NULL, script->other, 1,
-                 "%s lines are not read; write #DL lines beside them, such as #DL name=train, #DL "
-                 "tasks.main.gpus=1, #DL tasks.main.memory=16Gi, #DL time_limit=2h",
-                 error_quote(&buffer, word.data, word.length));
 }
 
 /* The rest of a `#DL` line, trimmed; data NULL when it is an ordinary comment. */
@@ -249,10 +227,11 @@ static bool check_bytes(struct reading *reading, struct text source)
     return true;
 }
 
-struct value *script_read(struct reading *reading, struct text source)
+struct value *script_read(struct reading *reading, struct text source, struct batch *batch)
 {
     struct script script = {.reading = reading, .root = value_object(reading->arena)};
     script.root->line = script.root->column = 1;
+    *batch = (struct batch){.system = NULL};
     if (source.length > yaml_request_limits.bytes) {
         problems_add(reading, NULL, 0, 0, "%zu bytes; at most %zu are read", source.length,
                      yaml_request_limits.bytes);
@@ -265,19 +244,27 @@ struct value *script_read(struct reading *reading, struct text source)
     whole->line = whole->column = 1;
     value_put(reading->arena, script.root, "script", whole);
 
+    batch_start(batch, reading, source);
     struct text rest = source, line;
     bool program = false;
-    for (uint32_t number = 1; !program && !script.full && text_next(&rest, '\n', &line); number++) {
+    uint32_t number = 1;
+    for (; !program && !script.full && text_next(&rest, '\n', &line); number++) {
         struct text trimmed = text_trim(line);
         struct text content = directive_content(trimmed);
         if (content.data)
             read_directive(&script, line, number, content);
+        else if (batch_line(batch, line, number))
+            continue;
         else if (trimmed.length > 0 && trimmed.data[0] == '#')
             check_comment(&script, line, trimmed, number);
         else
             program = trimmed.length > 0;
     }
-    check_other(&script);
+    if (program)
+        batch_rest(batch,
+                   (struct text){line.data, (size_t)(source.data + source.length - line.data)},
+                   number - 1);
+    batch_finish(batch, script.root);
     if (!program && !script.full)
         problems_add(reading, NULL, 1, 1,
                      "found nothing but comments, expected a program after them");

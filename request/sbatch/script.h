@@ -11,14 +11,18 @@
  * The rest of the line after `=` is YAML in flow style, so numbers, texts, lists and maps are
  * recognised by the same rules as in every dialect.  The whole file, with its comments, is the
  * job's `script`.
+ *
+ * Lines for Slurm and PBS, #SBATCH and #PBS, give fields as well (request/sbatch/batch.h), but for
+ * those that #DL lines give.
  */
 #ifndef REQUEST_SBATCH_SCRIPT_H
 #define REQUEST_SBATCH_SCRIPT_H
 
-#include "request/problems.h"
+#include "request/sbatch/batch.h"
 
 /* Read the fields into a tree as YAML would have given it.  Problems are added to `reading`; the
- * tree lacks the fields that could not be read.  NULL when the file is too long or is not text. */
-struct value *script_read(struct reading *reading, struct text source);
+ * tree lacks the fields that could not be read.  NULL when the file is too long or is not text.
+ * *batch, which is for batch_apply(), is set in any case. */
+struct value *script_read(struct reading *reading, struct text source, struct batch *batch);
 
 #endif

@@ -1,0 +1,151 @@
+/* request/sbatch/batch.c - the lines of a script that are for Slurm or PBS */
+#include "request/sbatch/batch.h"
+
+#include <string.h>
+
+#include "request/notes.h"
+#include "request/sbatch/native.h"
+#include "request/sbatch/pbs.h"
+#include "request/sbatch/slurm.h"
+
+struct batch_system {
+    const char *marker;
+    const struct row *rows; /* NULL: its lines are not read */
+    const char *platform;   /* struct platform's name */
+};
+
+/* The first whose lines are there counts. */
+static const struct batch_system systems[] = {
+    {"#SBATCH", slurm_rows, "sbatch"},
+    {"#PBS", pbs_rows, "pbs"},
+    {"#BSUB ", NULL, NULL},
+    {"#$ -", NULL, NULL},
+};
+
+/* The system whose marker begins the line, or NULL. */
+static const struct batch_system *system_of(struct text line)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(systems); i++) {
+        size_t length = strlen(systems[i].marker);
+        if (!text_starts(line, systems[i].marker))
+            continue;
+        if (!systems[i].rows || line.length == length || memchr(" \t\r-", line.data[length], 4))
+            return &systems[i];
+    }
+    return NULL;
+}
+
+/* Is the line blank or a comment? */
+static bool is_head(struct text line)
+{
+    struct text trimmed = text_trim(line);
+    return trimmed.length == 0 || trimmed.data[0] == '#';
+}
+
+void batch_start(struct batch *batch, struct reading *reading, struct text source)
+{
+    struct text rest = source, line;
+    *batch = (struct batch){.wishes = {.reading = reading}};
+    batch->wishes.notes = &batch->notes;
+    batch->wishes.environment = value_object(reading->arena);
+    while (text_next(&rest, '\n', &line) && is_head(line)) {
+        const struct batch_system *found = system_of(line);
+        if (!found || !found->rows || (batch->system && found > batch->system))
+            continue;
+        batch->system = found;
+        batch->last = (size_t)(line.data - source.data);
+    }
+    batch->wishes.marker = batch->system ? batch->system->marker : "";
+}
+
+/* Note the first line of a system that is not read. */
+static void note_unread(struct batch *batch, const struct batch_system *other, uint32_t number)
+{
+    if (batch->unread)
+        return;
+    batch->unread = number;
+    batch->word =
+        arena_text(batch->wishes.reading->arena, other->marker, strcspn(other->marker, " "));
+    if (batch->system)
+        wishes_note(&batch->wishes, batch->word.data, (struct place){number, 1},
+                    "no effect: these lines are not read beside %s lines", batch->system->marker);
+}
+
+bool batch_line(struct batch *batch, struct text line, uint32_t number)
+{
+    const struct batch_system *found = system_of(line);
+    const struct batch_system *inner = system_of(text_trim(line));
+    if (!found && inner && inner->rows)
+        wishes_note(
+            &batch->wishes, inner->marker, (struct place){number, 1},
+            "no effect: it does not begin its line, and is a comment to its own system too");
+    if (!found)
+        return false;
+    if (found != batch->system) {
+        note_unread(batch, found, number);
+        return true;
+    }
+    struct directive_rest rest = {batch->wishes.reading, line, strlen(found->marker), number};
+    if (line.length > rest.at && line.data[rest.at] == '-')
+        problems_add(batch->wishes.reading, NULL, number, (uint32_t)rest.at + 1,
+                     "expected a blank after %s", found->marker);
+    else
+        rows_read(&batch->wishes, found->rows, &rest);
+    return true;
+}
+
+void batch_rest(struct batch *batch, struct text rest, uint32_t number)
+{
+    struct text line;
+    bool late = false, srun = false;
+    for (; batch->system && !(late && srun) && text_next(&rest, '\n', &line); number++) {
+        struct place place = {number, 1};
+        if (!late && system_of(line) == batch->system) {
+            wishes_note(&batch->wishes, batch->system->marker, place,
+                        "no effect: it comes after the first command, where its own system does "
+                        "not read it either");
+            late = true;
+        }
+        if (!srun && text_starts(text_trim(line), "srun ")) {
+            wishes_note(&batch->wishes, "srun", place,
+                        "is there on a cluster of Slurm's only; the script runs in one task, so "
+                        "leave srun out, or write #DL type=distributed to run it in each task");
+            srun = true;
+        }
+    }
+}
+
+void batch_finish(struct batch *batch, struct value *root)
+{
+    if (batch->system) {
+        native_write(&batch->wishes, root);
+        return;
+    }
+    if (!batch->unread)
+        return;
+    /* The script is a member, too. */
+    if (root->object.count > 1)
+        wishes_note(&batch->wishes, batch->word.data, (struct place){batch->unread, 1},
+                    "no effect: these lines are not read");
+    else
+        problems_add(batch->wishes.reading, NULL, batch->unread, 1,
+                     "%s lines are not read; write #DL lines beside them, such as #DL name=train, "
+                     "#DL tasks.main.gpus=1, #DL tasks.main.memory=16Gi, #DL time_limit=2h",
+                     batch->word.data);
+}
+
+void batch_apply(struct batch *batch, struct description *job)
+{
+    struct arena *arena = batch->wishes.reading->arena;
+    size_t count = batch->notes.count < NOTES_MOST ? batch->notes.count : NOTES_MOST;
+    for (size_t i = 0; i < count; i++)
+        request_notes_add(arena, &job->notes, batch->notes.items[i].field.data, "%s",
+                          batch->notes.items[i].sentence.data);
+    if (!batch->system)
+        return;
+    job->platform.name = text_of(batch->system->platform);
+    job->platform.options = batch->wishes.options;
+    job->platform.options_count = batch->wishes.options_count;
+    /* A site that allows no such low priority takes the job all the same, with the nearest. */
+    job->foreign = wishes_find(&batch->wishes, WISH_NICE) != NULL;
+}

@@ -12,11 +12,12 @@
 #include "commands/complain.h"
 #include "commands/options.h"
 #include "request/relative.h"
+#include "request/sbatch/directory.h"
 
 enum { FILE_LIMIT = 1 << 20 };
 
 /* Make relative paths absolute: relative to the file's directory, or to the current one for
- * standard input. */
+ * standard input.  A script for Slurm or PBS is told the current one, as sbatch and qsub do. */
 static void make_absolute(const char *path, struct buffer *bytes)
 {
     char directory[PATH_MAX];
@@ -29,6 +30,8 @@ static void make_absolute(const char *path, struct buffer *bytes)
     struct buffer said = {0};
     struct text before = buffer_text(bytes), line;
     struct text after = relative_make_absolute(arena, before, directory, &said);
+    if (getcwd(directory, sizeof(directory)))
+        after = sbatch_directory_add(arena, after, directory, &said);
     if (after.data != before.data) {
         buffer_clear(bytes);
         buffer_add_text(bytes, after);

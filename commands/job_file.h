@@ -6,7 +6,8 @@
 #include "base/text.h"
 
 /* Read the file, at most 1 MiB; `-` is standard input.  Relative paths in it are made absolute
- * (request/relative.h), with a note on standard error.  -1 and a sentence. */
+ * (request/relative.h), and scripts for Slurm and PBS are told the current directory
+ * (request/sbatch/directory.h), with a note on standard error.  -1 and a sentence. */
 int job_file_read(const char *path, struct buffer *bytes, struct error *error);
 
 #endif

@@ -108,8 +108,8 @@ void batch_rest(struct batch *batch, struct text rest, uint32_t number)
         }
         if (!srun && text_starts(text_trim(line), "srun ")) {
             wishes_note(&batch->wishes, "srun", place,
-                        "is there on a cluster of Slurm's only; the script runs in one task, so "
-                        "leave srun out, or write #DL type=distributed to run it in each task");
+                        "is there on a cluster of Slurm's only: leave it out elsewhere; a script "
+                        "that is to run in several tasks says #DL type=distributed");
             srun = true;
         }
     }

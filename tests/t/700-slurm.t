@@ -33,6 +33,9 @@ job hostile 'printf "<%s>\n" "$@"; env | grep ^ODD' 'args: ["$(touch /tmp/dlspoo
 mkdir "$scratch/code" && echo 'print("trained")' >"$scratch/code/train.py"
 job trained '' "program: $scratch/code" 'entry: train.py'
 type=distributed job misnamed '' "program: $scratch/code" 'entry: trian.py' 'retries: 2' 'tasks: {main: {count: 2, gpus: 1}}'
+printf '%s\n' '#!/bin/bash' '#SBATCH -J batch -n2 --mem=200M -t2 -p short' \
+    'echo "$PWD=$SLURM_SUBMIT_DIR" && timeout 30 srun bash -c '"'"'echo "rank $SLURM_PROCID of $SLURM_NTASKS"'"'"' | sort' >"$scratch/code/batch.sh"
+ok "a script for sbatch is submitted" sh -c "cd '$scratch/code' && '$DLSPOOL' -s '$spool' submit batch.sh"
 mkdir -m 777 "$scratch/begun"
 type=distributed job servers '' 'tasks:' "  ps: {count: 1, command: [sh, -c, 'echo ps; : >$scratch/begun/ps; sleep 100']}" \
     "  worker: {count: 2, command: [sh, -c, 'until [ -e $scratch/begun/ps ]; do sleep 0.1; done; echo worker']}" \
@@ -40,7 +43,7 @@ type=distributed job servers '' 'tasks:' "  ps: {count: 1, command: [sh, -c, 'ec
 for name in three shot greedy untyped lost long slow misnamed; do
     ok "$name fails" wait_for 40 has_ended $name
 done
-for name in quick gpus hostile servers trained; do
+for name in quick gpus hostile servers trained batch; do
     ok "$name is done" wait_for 40 in_state $name "done"
 done
 is "$(output_of quick)" $'one line\nand another' "what it printed is in output/"
@@ -59,6 +62,7 @@ like "$(why long)" 'limit' "a time limit over the partition's is refused"
 is "$(squeue -h -t pending | wc -l)" 0 "and what Slurm kept of it is gone"
 like "$(record slow)" 'reason: "TimeLimit"' "the time limit"
 is "$(output_of trained)" trained "a program is started by its entry"
+is "$(output_of batch)" "$scratch/code=$scratch/code"$'\nrank 0 of 2\nrank 1 of 2' "a script for sbatch starts where it was submitted, and its srun in what the job has"
 like "$(why misnamed)" "^Nothing was started: entry: $scratch/code/trian.py: No such file or directory \\(checked on n[1-4] as user slurm\\)" \
     "an entry that is not there is told"
 like "$(why misnamed)" 'Nothing was started: correct `entry` in the job file' "before any task starts"

@@ -102,7 +102,7 @@ int command_convert(int argument_count, char **arguments)
         "FILE...",
         1,
         MOST_FILES,
-        "Print job files of OpenPAI or DLWorkspace as job files of dlspool's own.",
+        "Print job files of OpenPAI, DLWorkspace, Slurm or PBS as job files of dlspool's own.",
         "FILE - is standard input.  What cannot be said is told on standard error.\n",
         options};
     int operands, status;

@@ -1,13 +1,16 @@
 /* request/convert.c - write a job description as a native job file
  *
- * Known weakness: it converts what OpenPAI and DLWorkspace files can express; fields that only
- * native job files have are lost.
+ * Known weakness: it converts what files of OpenPAI and DLWorkspace, and lines for Slurm and PBS, can
+ * express; of fields that only native job files have those that #DL lines give beside #SBATCH lines
+ * are noted, and others are lost.
  */
 #include "request/convert.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ranges.h"
+#include "request/after.h"
 #include "request/notes.h"
 
 enum { NAME_LONGEST = 63, RETRIES_MOST = 100 };
@@ -20,9 +23,11 @@ static void put_text(struct arena *arena, struct value *map, const char *key, st
 
 static void put_bytes(struct arena *arena, struct value *map, const char *key, int64_t bytes)
 {
+    bool whole = bytes % (1 << 20) == 0;
     if (bytes)
         value_put(arena, map, key,
-                  value_text(arena, arena_printf(arena, "%" PRId64 "Mi", bytes >> 20)));
+                  value_text(arena, arena_printf(arena, "%" PRId64 "%s", bytes >> (whole ? 20 : 10),
+                                                 whole ? "Mi" : "Ki")));
 }
 
 static void put_environment(struct arena *arena, struct value *map,
@@ -77,11 +82,13 @@ static void put_ports(struct arena *arena, struct value *map, const struct task_
         value_put(arena, map, "ports", ports);
 }
 
-static struct value *role_tree(struct arena *arena, const struct task_role *task,
+/* The fields of a role; that of a sweep has as many tasks as there are indexes. */
+static struct value *role_tree(struct arena *arena, const struct task_role *task, bool sweep,
                                struct notes *notes)
 {
     struct value *map = value_object(arena);
-    value_put(arena, map, "count", value_number(arena, task->count));
+    if (!sweep)
+        value_put(arena, map, "count", value_number(arena, task->count));
     value_put(arena, map, "cpus", value_number(arena, (double)task->cpus / 1000));
     put_bytes(arena, map, "memory", task->memory);
     put_bytes(arena, map, "shm", task->shm);
@@ -119,10 +126,100 @@ static void put_retries(struct arena *arena, struct value *map, struct descripti
         value_put(arena, map, "retries", value_number(arena, retries));
 }
 
+/* What batch scripts have beside that */
+
+static bool is_batch(const struct description *job)
+{
+    return text_is(job->platform.name, "sbatch") || text_is(job->platform.name, "pbs");
+}
+
+static void put_after(struct arena *arena, struct value *map, const struct description *job)
+{
+    struct value *list = value_list(arena);
+    for (size_t i = 0; i < job->after_count; i++)
+        value_append(
+            arena, list,
+            value_text(arena,
+                       arena_printf(arena, "%s:%.*s", after_condition_name(job->after[i].condition),
+                                    (int)job->after[i].job.length, job->after[i].job.data)));
+    if (list->list.count)
+        value_put(arena, map, "after", list);
+}
+
+/* The indexes, of which a lone one would be a number of tasks. */
+static void put_array(struct arena *arena, struct value *map, const struct array *array)
+{
+    struct buffer out = {0};
+    if (!array->count || array->choices_count)
+        return;
+    if (array->count == 1)
+        buffer_printf(&out, "%d-%d", array->indexes[0], array->indexes[0]);
+    else
+        ranges_format(&out, array->indexes, array->count);
+    if (array->at_once)
+        buffer_printf(&out, "%%%d", array->at_once);
+    value_put(arena, map, "array", value_text(arena, arena_take(arena, &out)));
+}
+
+static void put_batch(struct arena *arena, struct value *map, const struct description *job)
+{
+    if (job->platform.name.length && !is_batch(job))
+        return;
+    put_text(arena, map, "script", job->script);
+    put_text(arena, map, "queue", job->queue);
+    if (job->time_limit)
+        value_put(arena, map, "time_limit",
+                  value_text(arena, arena_printf(arena, "%" PRId64 "s", job->time_limit / 1000)));
+    if (job->priority)
+        value_put(arena, map, "priority", value_number(arena, job->priority));
+    if (job->hold)
+        value_put(arena, map, "hold", value_boolean(arena, true));
+    put_after(arena, map, job);
+    put_array(arena, map, &job->array);
+}
+
+/* Note what a batch script has and the job file does not say. */
+static void note_batch(struct arena *arena, struct description *job)
+{
+    const struct {
+        const char *field;
+        bool given;
+    } lost[] = {
+        {"version", job->version.length > 0},
+        {"args", job->args_count > 0},
+        {"array", job->array.choices_count > 0},
+        {"deadline", job->deadline.given},
+        {"units", job->units.pattern.length || job->units.file.length},
+        {"checkpoint", job->checkpoint.signal.length > 0},
+        {"size", job->sizes.kind != SIZE_FIXED || job->size_max > 0},
+        {"debug", job->debug > 0},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(lost); i++)
+        if (lost[i].given)
+            request_notes_add(arena, &job->notes, lost[i].field,
+                              "left out: copy it from the #DL line of the script");
+    for (size_t i = 0; i < job->platform.options_count; i++) {
+        const struct platform_option *option = &job->platform.options[i];
+        request_notes_add(arena, &job->notes, "queue",
+                          "left out: name the queue that stands for %.*s %.*s",
+                          (int)option->shown.length, option->shown.data, (int)option->value.length,
+                          option->value.data);
+    }
+    request_notes_add(arena, &job->notes, "env",
+                      "%s and others are not set: programs find DLSPOOL_OUTPUT, DLSPOOL_JOB_ID and "
+                      "others (docs/libraries.md)",
+                      text_is(job->platform.name, "pbs") ? "PBS_O_WORKDIR, PBS_JOBID"
+                                                         : "SLURM_SUBMIT_DIR, SLURM_JOB_ID");
+}
+
 /* Note what the other system's site provided and a native job file must name itself. */
 static void note_platform(struct arena *arena, struct description *job)
 {
     const struct platform *platform = &job->platform;
+    if (is_batch(job)) {
+        note_batch(arena, job);
+        return;
+    }
     const struct {
         struct text place;
         const char *field;
@@ -197,6 +294,7 @@ struct value *convert_description(struct arena *arena, struct description *job)
     put_text(arena, map, "dataset", job->dataset);
     put_text(arena, map, "output", job->output);
     put_retries(arena, map, job);
+    put_batch(arena, map, job);
     put_environment(arena, map, &job->environment);
     put_complete(arena, map, job);
     for (size_t i = 0; i < job->tasks_count; i++) {
@@ -206,7 +304,8 @@ struct value *convert_description(struct arena *arena, struct description *job)
                 "the image %.*s of the role %.*s is left out: a job has one image here",
                 (int)job->tasks[i].image.length, job->tasks[i].image.data,
                 (int)job->tasks[i].role.length, job->tasks[i].role.data);
-        value_set(arena, tasks, job->tasks[i].role, role_tree(arena, &job->tasks[i], &job->notes));
+        value_set(arena, tasks, job->tasks[i].role,
+                  role_tree(arena, &job->tasks[i], text_is(job->type, "array"), &job->notes));
     }
     value_put(arena, map, "tasks", tasks);
     note_platform(arena, job);

@@ -57,9 +57,10 @@ static bool check(const char *path)
 static void every_sample_becomes_a_job_file_of_ones_own(void **state)
 {
     (void)state;
-    static const char *const corpora[] = {
-        "tests/fuzz/corpus/openpai", "tests/fuzz/corpus/request_openpai_v2",
-        "tests/fuzz/corpus/request_dlworkspace", "examples/openpai"};
+    static const char *const corpora[] = {"tests/fuzz/corpus/openpai",
+                                          "tests/fuzz/corpus/request_openpai_v2",
+                                          "tests/fuzz/corpus/request_dlworkspace",
+                                          "tests/fuzz/corpus/request_sbatch", "examples/openpai"};
     for (size_t i = 0; i < ARRAY_COUNT(corpora); i++) {
         int jobs = 0;
         DIR *directory = opendir(corpora[i]);
@@ -103,9 +104,50 @@ static void what_it_asks_for_is_kept(void **state)
     arena_free(arena);
 }
 
+static void what_a_batch_script_asks_for_is_kept(void **state)
+{
+    (void)state;
+    static const char source[] = "#!/bin/bash\n"
+                                 "#SBATCH -J train -t 1:30:00 -c 4 --mem=5000K -a 7 -H --nice=5\n"
+                                 "#SBATCH -d afterok:a,afternotok:b -p gpu -D /srv/out\n"
+                                 "#DL checkpoint={signal: USR1}\n"
+                                 "#DL args=[x]\n"
+                                 "#DL retries=2\n"
+                                 "echo hello\n";
+    struct arena *arena = arena_new();
+    struct buffer out = {0};
+    struct description *job = dialects_read(arena, text_of(source), "a.sh", &error);
+    if (!job)
+        fail_msg("%s", error.text);
+    struct value *tree = convert_description(arena, job);
+    static const char *const left_out[] = {"args", "checkpoint", "queue", "env"};
+    assert_true(job->notes.count >= ARRAY_COUNT(left_out));
+    for (size_t i = 0; i < ARRAY_COUNT(left_out); i++)
+        assert_true(text_is(job->notes.items[job->notes.count - ARRAY_COUNT(left_out) + i].field,
+                            left_out[i]));
+    assert_int_equal(yaml_write(&out, tree, &error), 0);
+    job = dialects_read(arena, buffer_text(&out), "b.yaml", &error);
+    if (!job)
+        fail_msg("%s", error.text);
+    assert_true(text_is(job->name, "train") && text_is(job->output, "/srv/out"));
+    assert_true(text_is(job->script, source));
+    assert_int_equal(job->time_limit, 90 * 60 * 1000);
+    assert_int_equal(job->tasks[0].cpus, 4000);
+    assert_int_equal(job->tasks[0].memory, 5000 << 10);
+    assert_int_equal(job->array.indexes[0], 7);
+    assert_int_equal(job->after_count, 2);
+    assert_int_equal(job->after[1].condition, AFTER_NOT_OK);
+    assert_int_equal(job->priority, -5);
+    assert_int_equal(job->retries, 2);
+    assert_true(job->hold);
+    buffer_free(&out);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_batch_script_asks_for_is_kept),
         cmocka_unit_test(every_sample_becomes_a_job_file_of_ones_own),
         cmocka_unit_test(what_it_asks_for_is_kept),
     };

@@ -1,5 +1,8 @@
 /* request_sbatch_test.c - scripts with #SBATCH and #PBS lines: what becomes of every option */
+#include <fcntl.h>
+
 #include "base/array.h"
+#include "base/file.h"
 #include "request/dialects/dialects.h"
 #include "request/sbatch/directory.h"
 #include "request/sbatch/forms.h"
@@ -336,6 +339,33 @@ static void no_option_is_dropped(void **state)
     }
 }
 
+/* The page for users says of every option what becomes of it. */
+static void the_page_has_every_option(void **state)
+{
+    struct buffer page = {0};
+    (void)state;
+    assert_int_equal(file_read_at(AT_FDCWD, "docs/slurm.md", 1 << 20, &page, &error), 0);
+    const char *slurm = strstr(page.data, "### Options of #SBATCH lines"),
+               *pbs = strstr(page.data, "### Options of #PBS lines");
+    assert_true(slurm && pbs && slurm < pbs);
+    for (const struct row *row = slurm_rows; row->name || row->letter; row++) {
+        static const char *const ends[] = {"`", "="};
+        const char *found = NULL;
+        for (size_t i = 0; i < ARRAY_COUNT(ends) && !found; i++)
+            found = strstr(slurm, arena_printf(arena, "`--%s%s", row->name, ends[i]).data);
+        if (!found || found > pbs)
+            fail_msg("docs/slurm.md does not say what becomes of --%s", row->name);
+        if (row->letter &&
+            !strstr(slurm, arena_printf(arena, "`--%s` (`-%c`)", row->name, row->letter).data))
+            fail_msg("docs/slurm.md does not say that --%s is -%c", row->name, row->letter);
+    }
+    for (const struct row *row = pbs_rows; row->letter; row++)
+        if (!strstr(pbs, arena_printf(arena, "`-%c`", row->letter).data) &&
+            !strstr(pbs, arena_printf(arena, "`-%c ", row->letter).data))
+            fail_msg("docs/slurm.md does not say what becomes of -%c", row->letter);
+    buffer_free(&page);
+}
+
 static void lines_of_dl_go_before(void **state)
 {
     (void)state;
@@ -398,6 +428,7 @@ int main(void)
         TEST(dependencies_are_kept_or_refused),
         TEST(what_cannot_be_kept_is_told),
         TEST(no_option_is_dropped),
+        TEST(the_page_has_every_option),
         TEST(lines_of_dl_go_before),
         TEST(submit_tells_its_directory),
     };

@@ -54,6 +54,8 @@ struct text sbatch_directory_add(struct arena *arena, struct text source, const 
         return source;
     bool pbs = strcmp(batch.wishes.marker, "#PBS") == 0;
     size_t at = end_of_words(&reading, source, batch.last, strlen(batch.wishes.marker));
+    if (source.data[at - 1] == '\\')
+        return source; /* it would keep the blank that comes behind it in its word */
     struct buffer out = {0};
     buffer_add(&out, source.data, at);
     write_option(&out, pbs ? "-v PBS_O_WORKDIR=" : "--chdir=", directory);

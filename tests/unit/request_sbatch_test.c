@@ -399,6 +399,7 @@ static void submit_tells_its_directory(void **state)
                                               "name: x\n",
                                               "#!/bin/sh\n#SBATCH -D /srv\ntrue\n",
                                               "#!/bin/sh\n#SBATCH -t5\n#DL output=/srv\ntrue\n",
+                                              "#!/bin/sh\n#PBS -S /bin/sh\\\ntrue\n",
                                               "#!/bin/sh\n#PBS -d /srv\ntrue\n",
                                               "#!/bin/sh\n#SBATCH --wrong\ntrue\n"};
     (void)state;

@@ -4,7 +4,7 @@
 # scheduler is tests/stand-in/podman, through local.socket.
 . "$(dirname "$0")/lib.bash"
 new_spool local || exit 1
-each=250
+each=80
 interval=1
 set_setting socket "$scratch/podman.sock"
 set_setting in_flight 1
@@ -70,7 +70,7 @@ ok "all are submitted when it is back" wait_for 60 submitted
 milliseconds=$((($(date +%s%N) - back) / 1000000))
 requests=$(($(order 'count *') - before))
 echo "# $((2 * each)) jobs in $milliseconds ms after it was back"
-ok "with a few requests for each: $requests" test $requests -le $((3 * 2 * each))
+ok "with a few requests for each: $requests" test $requests -le $((3 * 2 * each + 20))
 is "$(ls "$spool/failed")" "" "failed/ is empty"
 is "$(order complaints)" none "every request was as podman wants it"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A backlog: 60,000 files in incoming/ when the daemon starts, and 60,000 jobs in done/.  The
+# A backlog: 20,000 files in incoming/ when the daemon starts, and 20,000 jobs in done/.  The
 # first job is submitted soon, memory is bounded and does not grow, an urgent job passes the rest,
 # and what is done costs nothing.
 # BACKLOG and HISTORY set the numbers (make check-long: 100,000 and 200,000); 1,000,000 jobs in done/ are a matter of making them.
@@ -14,8 +14,8 @@ set_setting sync none
 set_setting scan_interval 5s
 set_setting retry_interval 5s
 set_setting poll_interval 500ms
-backlog=${BACKLOG:-60000}
-history=${HISTORY:-60000}
+backlog=${BACKLOG:-20000}
+history=${HISTORY:-20000}
 
 cat >"$scratch/make.py" <<'PY'
 import os, sys

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A user who drops 2,000 files that are no jobs delays nobody else: not while they come, and not when
+# A user who drops 4,000 files that are no jobs delays nobody else: not while they come, and not when
 # they lie there at the start.  Files that are copied over, written slowly, renamed into place by
 # editors and by rsync are taken whole; what a killed writer left is no job.
 # STORM sets the number; make check-long takes 30,000.
 . "$(dirname "$0")/lib.bash"
 in=$spool/incoming
-storm=${STORM:-2000}
+storm=${STORM:-4000}
 user=0
 [ "$(id -u)" = 0 ] && user=$(id -u nobody)
 job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1"; }

@@ -340,13 +340,13 @@ static void after_too_many_requests_nothing_is_sent(void **state)
     be_busy_for(30);
     struct kubernetes_connection *connection = connect_by_token("abc");
     for (int i = 0; i < CALLS; i++) {
-        calls[i] =
-            make_call("POST", i > 0 && i <= KUBERNETES_PUT_OFF_MOST ? "/file/busy" : "/slow");
+        calls[i] = make_call("POST", "/file/busy");
         batch[i] = &calls[i];
     }
+    int sent = statistic("requests");
     kubernetes_api_run(connection, arena, batch, CALLS);
-    assert_int_equal(calls[0].outcome, KUBERNETES_DONE); /* was under way */
-    for (int i = 1; i <= KUBERNETES_PUT_OFF_MOST; i++) {
+    assert_in_range(statistic("requests") - sent - 1, KUBERNETES_PUT_OFF_MOST, CALLS - 1);
+    for (int i = 0; i < KUBERNETES_PUT_OFF_MOST; i++) {
         assert_int_equal(calls[i].outcome, KUBERNETES_UNAVAILABLE);
         assert_int_equal(calls[i].status, 429);
     }

@@ -386,8 +386,18 @@ static void one_that_is_put_off_delays_no_other(void **state)
         assert_int_equal(batch[i]->outcome, SUBMIT_ACCEPTED);
         assert_int_equal(batch[i]->rest, 0);
     }
+    const struct value *made = value_get(
+        order("\"order\": \"dump\", \"what\": \"creations\", \"kind\": \"jobs\""), "creations");
+    for (int i = 0; i < COUNT; i++) {
+        int times = 0;
+        char name[64];
+        snprintf(name, sizeof(name), "%s%s", submissions[i].id, single.objects[0]);
+        for (size_t k = 0; k < made->list.count; k++)
+            times += text_is(value_get_text(made->list.items[k], "name"), name);
+        assert_int_equal(times, 1);
+    }
     for (int i = 0; i < COUNT; i++)
-        check(&single, submissions[i].id, "put off");
+        remove_job(submissions[i].id);
     arena_free(arena);
     wide->operations->close(wide);
 }

@@ -8,7 +8,8 @@
  * under the same tokens, and the executor answers for those it has already that it has them.
  *
  * An executor that cannot take submissions is asked once per probe interval, or when it says; until it
- * can, jobs stay where they are.  One that puts off a single submission is given the others.  This stage never reads what a user dropped.
+ * can, jobs stay where they are.  One that puts off a single submission is given the others.  This stage
+ * never reads what a user dropped.
  */
 #include "stages/submit/inside.h"
 

@@ -10,18 +10,9 @@
 #include "request/sbatch/after.h"
 #include "request/sbatch/forms.h"
 
-static const char *quote(struct error_quote_buffer *buffer, struct text text)
-{
-    return error_quote(buffer, text.data, text.length);
-}
-
 static void keep_time(struct wishes *wishes, const struct given *given)
 {
-    int64_t milliseconds;
-    if (forms_pbs_time(given->value, &milliseconds))
-        rows_expected(wishes, given, given->row->words);
-    else
-        rows_keep(wishes, given, WISH_TIME, milliseconds, given->value);
+    rows_keep_read(wishes, given, forms_pbs_time);
 }
 
 static void keep_memory(struct wishes *wishes, const struct given *given)
@@ -73,7 +64,7 @@ static void keep_chunk(struct wishes *wishes, const struct given *given)
                           "found \"%s\", a property of nodes, which cannot be kept here; leave it "
                           "out, or ask an administrator for a queue whose jobs have it, and write "
                           "#PBS -q NAME",
-                          quote(&buffer, part));
+                          error_quote(&buffer, part.data, part.length));
     }
     if (count == 0)
         rows_expected(wishes, given, "at least one");
@@ -157,7 +148,7 @@ static void keep_variables(struct wishes *wishes, const struct given *given)
             wishes_refuse(wishes, given->shown, given->place,
                           "found \"%s\" without a value, expected one, as the environment of the "
                           "shell that submits is not taken along: write NAME=VALUE",
-                          quote(&buffer, part));
+                          error_quote(&buffer, part.data, part.length));
         else
             wishes_add_variable(wishes, given->place, name, value);
         /* dlspool submit writes where it was called. */

@@ -201,6 +201,16 @@ void rows_keep_site(struct wishes *wishes, const struct given *given)
                           (struct wish){given->shown, given->place, 0, given->value});
 }
 
+void rows_keep_read(struct wishes *wishes, const struct given *given,
+                    int (*read)(struct text text, int64_t *number))
+{
+    int64_t number;
+    if (read(given->value, &number))
+        rows_expected(wishes, given, given->row->words);
+    else
+        rows_keep(wishes, given, (enum wish_kind)given->row->kind, number, given->value);
+}
+
 void rows_keep_count(struct wishes *wishes, const struct given *given)
 {
     int64_t number;

@@ -42,6 +42,9 @@ void rows_read_list(struct wishes *wishes, const struct row *table, const struct
 void rows_keep(struct wishes *wishes, const struct given *given, enum wish_kind kind,
                int64_t number, struct text text);
 void rows_expected(struct wishes *wishes, const struct given *given, const char *words);
+/* Keep the row's wish as `read` understands its value (forms.h), or report it with the row's words. */
+void rows_keep_read(struct wishes *wishes, const struct given *given,
+                    int (*read)(struct text text, int64_t *number));
 
 /* What both systems are told of their options. */
 #define ROWS_OUTPUT                                                                                \

@@ -11,18 +11,9 @@
 #include "request/sbatch/after.h"
 #include "request/sbatch/forms.h"
 
-static const char *quote(struct error_quote_buffer *buffer, struct text text)
-{
-    return error_quote(buffer, text.data, text.length);
-}
-
 static void keep_time(struct wishes *wishes, const struct given *given)
 {
-    int64_t milliseconds;
-    if (forms_slurm_time(given->value, &milliseconds))
-        rows_expected(wishes, given, given->row->words);
-    else
-        rows_keep(wishes, given, WISH_TIME, milliseconds, given->value);
+    rows_keep_read(wishes, given, forms_slurm_time);
 }
 
 static void keep_memory(struct wishes *wishes, const struct given *given)
@@ -129,7 +120,7 @@ static void keep_export(struct wishes *wishes, const struct given *given)
             wishes_refuse(wishes, given->shown, given->place,
                           "found \"%s\" without a value, expected one, as the environment of the "
                           "shell that submits is not taken along: write NAME=VALUE",
-                          quote(&buffer, part));
+                          error_quote(&buffer, part.data, part.length));
     }
 }
 

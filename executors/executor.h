@@ -113,9 +113,9 @@ struct job_poll {
     /* filled in: */
     enum job_phase phase;
     int64_t started, ended; /* times of day; 0: not known */
-    char scheduler_id
-        [64]; /* its name at the scheduler, and its state there in the scheduler's own ... */
-    char scheduler_state[32]; /* ... word; "" where the scheduler has none, or it is not known */
+    /* Its name at the scheduler, and its state there in the scheduler's own word; "" where the
+     * scheduler has none, or it is not known. */
+    char scheduler_id[64], scheduler_state[32];
     char node[64];    /* where its first task runs, or its nodes; "" when that is not known */
     int exit_code;    /* of the task that made the job fail */
     char reason[64];  /* one word of the executor for a failure, as in task_state */
@@ -140,9 +140,9 @@ struct job_call {
     bool ending;       /* output: it is told to end next, or was (of an array, those of `tasks`):
                           what it prints from now on goes with its containers, unless it is seen to */
     /* filled in: */
-    int64_t
-        grace;  /* cancel, politely: milliseconds that the scheduler gives the tasks before it ends
-                      them by force itself; 0: it is left to the caller */
+    /* Of cancel, politely: milliseconds that the scheduler gives the tasks before it ends them by
+     * force itself; 0: it is left to the caller. */
+    int64_t grace;
     int result; /* 0, or -1 with ... */
     struct error error;
 };
@@ -191,9 +191,9 @@ typedef void executor_take(void *context, const char *id, int attempt);
 
 struct executor_operations {
     const char *name; /* "local", "null" */
-    bool
-        loses_output; /* what tasks print goes with them when they are told to end: output() is called
-                             with `ending` before cancel() */
+    /* What tasks print goes with them when they are told to end: output() is called with `ending`
+     * before cancel(). */
+    bool loses_output;
     bool of_this_machine; /* another host's executor of this name does not know our jobs */
     /* Does it accept submissions at all?  -1 and the reason when not. */
     int (*ready)(struct executor *executor, struct error *error);

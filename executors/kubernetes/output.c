@@ -353,7 +353,7 @@ static void copy_all(struct kubernetes *kubernetes, struct copying *copyings, si
     int64_t until = clock_elapsed() + (last ? last_time : rounds_time);
     bool followed = false;
     for (size_t i = 0; i < count; i++) {
-        copyings[i].more = is_wanted(&copyings[i]);
+        copyings[i].more = is_wanted(&copyings[i]); /* or it is followed from now on */
         followed |= copyings[i].followed;
     }
     if (followed)

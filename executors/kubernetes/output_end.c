@@ -123,13 +123,13 @@ static void write_new(struct kubernetes *kubernetes, struct job_call *job, struc
     const char *slash = memchr(name.data, '/', name.length);
     struct buffer out = {0};
     snprintf(copying.name, sizeof(copying.name), "%s", slash ? slash + 1 : "");
-    int result = kubernetes_output_load_place(&copying);
+    int loaded = kubernetes_output_load_place(&copying);
     struct pod_log_place before = log->place;
-    if (result == 0 && log->place.pod == end->pod) {
+    if (loaded == 0 && log->place.pod == end->pod) {
         kubernetes_output_take(&log->place, buffer_text(&end->answer), final, &out);
         log->place.whole |= final;
         if (memcmp(&before, &log->place, sizeof(before)) != 0)
-            result = kubernetes_output_write(&copying, &before, buffer_text(&out));
+            kubernetes_output_write(&copying, &before, buffer_text(&out));
         size_t needed = pod_log_needed(&log->place, buffer_text(&end->answer));
         end->answer.length -= needed;
         if (needed)

@@ -186,7 +186,7 @@ void world_make(struct world *world, const char *top, const char *name, const st
         mode_t mode;
     } parts[] = {{"incoming", 03777}, {"rendered", 0755}, {"submitted", 0755}, {"failed", 0755},
                  {"held", 0755},      {"done", 0755},     {".claims", 0700},   {".new", 0700}};
-    char path[TREE_PATH_SIZE], templates[TREE_PATH_SIZE];
+    char path[TREE_PATH_SIZE];
     world_name(world, top, name);
     tree_remove(world->base);
     tree_make(world->base, 0755);
@@ -199,8 +199,8 @@ void world_make(struct world *world, const char *top, const char *name, const st
     snprintf(path, sizeof(path), "%s/dlspool.yaml", world->spool);
     tree_write(path, text_of(settings), 0644);
     snprintf(path, sizeof(path), "%s/templates.git", world->spool);
-    snprintf(templates, sizeof(templates), "%s/templates.git", top);
-    if (symlink(templates, path))
+    /* Relative, as another worker may put this world down again. */
+    if (symlink("../../templates.git", path))
         harness_failed("templates.git could not be put in place");
     for (int i = 0; i < scene->count; i++) {
         snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, scene->dropped[i].file);

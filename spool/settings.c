@@ -73,6 +73,12 @@ static int read_administrators_range(const struct section *section, const struct
                       &settings->limits.administrators);
 }
 
+static int read_rows(const struct section *section, const struct value *list)
+{
+    struct settings *settings = section->target;
+    return limit_row_read_all(section, list, &settings->limits.rows, &settings->limits.row_count);
+}
+
 static int read_sync(const struct section *section, const struct value *value)
 {
     struct settings *settings = section->target;
@@ -114,6 +120,7 @@ static const struct section_field table[] = {
     {"limits.time_limit", SECTION_DURATION, AT(limits.time_limit), 0, 1000, 315360000000, .what = NULL},
     {"limits.waiting", SECTION_COUNT, AT(limits.waiting), 0, 0, 1000000, .what = NULL},
     {"limits.turn", SECTION_DURATION, AT(limits.turn), 600000, 0, 86400000, .what = NULL},
+    {"limits.rows", .read = read_rows},
     {"planner", SECTION_INNER, .what = NULL},
     {"planner.tick", SECTION_DURATION, AT(planner_tick), 5000, 100, 600000, .what = NULL},
     {"planner.dwell", SECTION_DURATION, AT(planner_dwell), 60000, 0, 86400000, .what = NULL},

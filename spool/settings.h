@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/value.h"
+#include "spool/limit_row.h"
 #include "spool/spool.h"
 
 struct priority_range {
@@ -25,6 +26,8 @@ struct job_limits {
     int64_t
         turn; /* milliseconds without a turn after which a user goes before users' priority; 0: never */
     int waiting; /* jobs of one user that may wait; 0: any number */
+    struct limit_row *rows;
+    size_t row_count;
 };
 
 struct settings {

@@ -1,9 +1,11 @@
 /* stages/prepare/limits.c - holds a job to what its site allows */
 #include "stages/prepare/limits.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/duration.h"
+#include "base/quantity.h"
 #include "request/notes.h"
 
 static bool is_administrator(const struct limits *limits, uid_t uid)
@@ -67,12 +69,75 @@ int limits_check(const struct limits *limits, uid_t uid, const struct descriptio
     return check_time(limits, description, error);
 }
 
+/* Set the sentence that one job asks for more of this than a row lets all jobs together have; -1. */
+static int refuse_amount(const struct limit_row *row, const char *field, const char *found,
+                         const char *most, struct error *error)
+{
+    char which[LIMIT_ROW_TEXT_SIZE];
+    return error_set(error, "%s: found %s, expected at most %s, as the %s %s may have no more (%s)",
+                     field, found, most, limit_row_subject_name(row->subject),
+                     limit_row_is_for_each(row) ? "of the job" : row->name.data,
+                     limit_row_describe(row, which));
+}
+
+/* Could the job ever start under this row? */
+static int check_row(const struct limit_row *row, const struct job_record *record,
+                     struct error *error)
+{
+    char found[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
+    char time[CLOCK_TEXT_SIZE], longest[CLOCK_TEXT_SIZE];
+    if (row->cpus >= 0 && record->cpus > row->cpus)
+        return refuse_amount(row, "cpus", quantity_format_cpus(record->cpus, found),
+                             quantity_format_cpus(row->cpus, most), error);
+    if (row->memory >= 0 && record->memory > row->memory)
+        return refuse_amount(row, "memory", quantity_format_bytes(record->memory, found),
+                             quantity_format_bytes(row->memory, most), error);
+    snprintf(found, sizeof(found), "%d", record->gpus);
+    snprintf(most, sizeof(most), "%" PRId64, row->gpus);
+    if (row->gpus >= 0 && record->gpus > row->gpus)
+        return refuse_amount(row, "gpus", found, most, error);
+    if (row->time_limit >= 0 && record->time_limit > row->time_limit)
+        return refuse_amount(row, "time_limit", duration_format(record->time_limit, time),
+                             duration_format(row->time_limit, longest), error);
+    return 0;
+}
+
+static int check_rows(const struct limits *limits, const struct job_record *record,
+                      struct error *error)
+{
+    const struct job_limits *site = &limits->settings->limits;
+    for (size_t i = 0; i < site->row_count; i++)
+        if (limit_row_holds_for(&site->rows[i], record->uid, record->gid, record->queue,
+                                record->gpu_type) &&
+            check_row(&site->rows[i], record, error))
+            return -1;
+    return 0;
+}
+
+/* The least of two times, of which one that is not positive is none. */
+static int64_t least_time(int64_t a, int64_t b)
+{
+    return a <= 0 || (b > 0 && b < a) ? b : a;
+}
+
+/* The longest time_limit of a job like this; 0: there is none. */
+static int64_t longest_time(const struct limits *limits, const struct job_record *record)
+{
+    const struct job_limits *site = &limits->settings->limits;
+    int64_t longest = site->time_limit;
+    for (size_t i = 0; i < site->row_count; i++)
+        if (limit_row_holds_for(&site->rows[i], record->uid, record->gid, record->queue,
+                                record->gpu_type))
+            longest = least_time(longest, site->rows[i].time_limit);
+    return longest > 0 ? longest : 0;
+}
+
 /* The time_limit of a job that names none. */
 static int64_t usual_time(const struct limits *limits, struct repository *repository,
-                          const struct description *description)
+                          const struct job_record *record, const struct description *description)
 {
     struct error unread;
-    int64_t longest = limits->settings->limits.time_limit;
+    int64_t longest = longest_time(limits, record);
     if (!longest || !text_is(description->type, "notebook") || !repository_commit(repository))
         return longest;
     const struct value *site = repository_site(repository, &unread);
@@ -98,8 +163,12 @@ enum prepare_result limits_hold(struct arena *arena, const struct limits *limits
             range.least, range.most);
     description->priority = record->priority = priority;
     if (!description->time_limit)
-        description->time_limit = usual_time(limits, repository, description);
+        description->time_limit = usual_time(limits, repository, record, description);
     record->time_limit = description->time_limit;
+    if (check_rows(limits, record, &preparation->error)) {
+        preparation->failure = RENDER_NOT_ALLOWED;
+        return PREPARE_NOT_RENDERED;
+    }
     return PREPARED;
 }
 

@@ -1,0 +1,169 @@
+/* spool/limit_row.c - `limits.rows` of dlspool.yaml */
+#include "spool/limit_row.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/quantity.h"
+
+enum { MOST_ROWS = 1000 };
+
+static const char *const subject_names[] = {"user", "group", "queue"};
+
+const char *limit_row_subject_name(enum limit_subject subject)
+{
+    return subject_names[subject];
+}
+
+bool limit_row_is_for_each(const struct limit_row *row)
+{
+    return text_is(row->name, "*");
+}
+
+bool limit_row_holds_for(const struct limit_row *row, uid_t uid, gid_t gid, struct text queue,
+                         struct text gpu_type)
+{
+    if (row->gpu_type.length && !text_equal(row->gpu_type, gpu_type))
+        return false;
+    if (limit_row_is_for_each(row))
+        return row->subject != LIMIT_QUEUE || queue.length;
+    switch (row->subject) {
+    case LIMIT_USER:
+        return row->id == uid;
+    case LIMIT_GROUP:
+        return row->id == gid;
+    case LIMIT_QUEUE:
+        return text_equal(row->name, queue);
+    }
+    return false;
+}
+
+const char *limit_row_describe(const struct limit_row *row, char buffer[static LIMIT_ROW_TEXT_SIZE])
+{
+    snprintf(buffer, LIMIT_ROW_TEXT_SIZE,
+             "limits.rows of dlspool.yaml, line %u, which an administrator can change", row->line);
+    return buffer;
+}
+
+/* Whose row it is: exactly one of user, group and queue says so. */
+static int read_subject(const struct section *section, enum limit_subject subject,
+                        const struct value *value)
+{
+    struct limit_row *row = section->target;
+    const char *field = subject_names[subject];
+    bool plain = section_is_plain(value) && value->string.length &&
+                 strlen(value->string.data) == value->string.length;
+    if (row->name.length)
+        return section_expected(section, value, field, "one of user, group and queue in each row");
+    row->subject = subject;
+    if (plain)
+        row->name = arena_text(section->arena, value->string.data, value->string.length);
+    if (plain && (subject == LIMIT_QUEUE || limit_row_is_for_each(row)))
+        return 0;
+    if (subject == LIMIT_QUEUE)
+        return section_expected(section, value, field, "the name of a queue, or \"*\"");
+    const struct passwd *user = plain && subject == LIMIT_USER ? getpwnam(row->name.data) : NULL;
+    const struct group *group = plain && subject == LIMIT_GROUP ? getgrnam(row->name.data) : NULL;
+    if (!user && !group)
+        return section_expected(section, value, field,
+                                subject == LIMIT_USER
+                                    ? "a user that this machine knows, or \"*\""
+                                    : "a group that this machine knows, or \"*\"");
+    row->id = user ? user->pw_uid : group->gr_gid;
+    return 0;
+}
+
+static int read_user(const struct section *section, const struct value *value)
+{
+    return read_subject(section, LIMIT_USER, value);
+}
+
+static int read_group(const struct section *section, const struct value *value)
+{
+    return read_subject(section, LIMIT_GROUP, value);
+}
+
+static int read_queue(const struct section *section, const struct value *value)
+{
+    return read_subject(section, LIMIT_QUEUE, value);
+}
+
+static int read_cpus(const struct section *section, const struct value *value)
+{
+    struct limit_row *row = section->target;
+    bool number = value->kind == VALUE_NUMBER && value->number >= 0 && value->number < 1e9;
+    if (number)
+        row->cpus = (int64_t)(value->number * 1000 + 0.5);
+    else if (value->kind != VALUE_STRING || quantity_parse_cpus(value->string, &row->cpus))
+        return section_expected(section, value, "cpus",
+                                "a number of processors, such as 64 or 0.5");
+    return 0;
+}
+
+static int read_over(const struct section *section, const struct value *value)
+{
+    struct limit_row *row = section->target;
+    bool refuse = value->kind == VALUE_STRING && text_is(value->string, "refuse");
+    if (!refuse && (value->kind != VALUE_STRING || !text_is(value->string, "wait")))
+        return section_expected(section, value, "over", "wait or refuse");
+    row->over = refuse ? LIMIT_REFUSE : LIMIT_WAIT;
+    return 0;
+}
+
+/* clang-format off */
+#define AT(member) offsetof(struct limit_row, member)
+enum { JOBS_MOST = 1000000000 };
+static const struct section_field table[] = {
+    {"user", .read = read_user},
+    {"group", .read = read_group},
+    {"queue", .read = read_queue},
+    {"gpu_type", SECTION_TEXT, AT(gpu_type), .what = "a type of GPU, such as A100"},
+    {"running", SECTION_WHOLE, AT(running), LIMIT_NONE, 0, JOBS_MOST, .what = NULL},
+    {"waiting", SECTION_WHOLE, AT(waiting), LIMIT_NONE, 0, JOBS_MOST, .what = NULL},
+    {"cpus", .read = read_cpus},
+    {"memory", SECTION_BYTES, AT(memory), LIMIT_NONE, .what = "a size such as 512Gi"},
+    {"gpus", SECTION_WHOLE, AT(gpus), LIMIT_NONE, 0, JOBS_MOST, .what = NULL},
+    {"time_limit", SECTION_DURATION, AT(time_limit), LIMIT_NONE, 1000, 315360000000, .what = NULL},
+    {"over", .read = read_over},
+};
+#undef AT
+/* clang-format on */
+
+/* What a row says must be about somebody, and limit something. */
+static int check_row(const struct section *section, const struct value *item,
+                     const struct limit_row *row)
+{
+    if (!row->name.length)
+        return section_expected(section, item, "", "one of user, group and queue in each row");
+    if (row->running < 0 && row->waiting < 0 && row->cpus < 0 && row->memory < 0 && row->gpus < 0 &&
+        row->time_limit < 0)
+        return section_expected(
+            section, item, "",
+            "at least one of running, waiting, cpus, memory, gpus and time_limit in each row");
+    return 0;
+}
+
+int limit_row_read_all(const struct section *section, const struct value *list,
+                       struct limit_row **rows, size_t *count)
+{
+    *rows = NULL;
+    *count = 0;
+    if (list->kind != VALUE_LIST || list->list.count > MOST_ROWS)
+        return section_expected(section, list, "limits.rows",
+                                "a list of at most 1000 rows such as {user: \"*\", gpus: 8}");
+    *rows = arena_allocate(section->arena, (list->list.count + 1) * sizeof(**rows));
+    for (size_t i = 0; i < list->list.count; i++) {
+        const struct value *item = list->list.items[i];
+        struct limit_row *row = &(*rows)[i];
+        const struct section inner = {"limits.rows", row, section->arena, section->error};
+        *row = (struct limit_row){.cpus = LIMIT_NONE, .line = item->line};
+        if (item->kind != VALUE_OBJECT)
+            return section_expected(&inner, item, "", "a row such as {user: \"*\", gpus: 8}");
+        if (section_read(&inner, item, table, ARRAY_COUNT(table)) || check_row(&inner, item, row))
+            return -1;
+    }
+    *count = list->list.count;
+    return 0;
+}

@@ -1,51 +1,72 @@
-/* stages/intake/backlog.c - how many jobs of each user wait, where that is limited */
+/* stages/intake/backlog.c - which jobs are refused because too many wait */
 #include "stages/intake/backlog.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/names.h"
-#include "spool/jobs.h"
-#include "spool/record.h"
+#include "stages/shared/use.h"
 #include "stages/users.h"
 
-enum { MOST_WAITING = 1 << 20 };           /* jobs that are known */
+enum { WORD_SIZE = 256 };                  /* bytes of the word by which a job is meant */
 static const int64_t retry_counts = 10000; /* milliseconds; resubmit has seen it by then */
 
-struct waiting_job {
-    uid_t uid;
-    bool seen;       /* in this look */
-    uint64_t batch;  /* the one in which it was added; 0: it was found */
-    int64_t expires; /* of a retry, of clock_elapsed(): it counts until then; 0: of a job */
-};
-
-struct tally {
-    uid_t uid;
-    int count;
+/* What counts although no look has found it yet: a job of this batch, or a retry. */
+struct expected {
+    char name[WORD_SIZE];
+    int64_t expires; /* of a retry, of clock_elapsed(); 0: of a job */
 };
 
 struct backlog {
     const struct stage *stage;
-    struct names *jobs;  /* id, or the word of a retry -> struct waiting_job */
-    struct tally *users; /* of whom any job was ever known */
-    size_t user_count, user_capacity;
-    struct arena *arena;
-    uint64_t batch;
+    struct limit_row *rows; /* those of limits.rows, and one for limits.waiting behind them */
+    struct use *use;
+    struct expected *expected;
+    size_t expected_count, expected_capacity;
     bool looked; /* in this batch */
     bool known;  /* ever */
 };
 
+static const struct limit_row *waiting_row(const struct backlog *backlog)
+{
+    return &backlog->rows[backlog->stage->settings.limits.row_count];
+}
+
+/* Does the row ever refuse a job for what others have? */
+static bool is_of_intake(const struct limit_row *row)
+{
+    return row->waiting >= 0 || row->over == LIMIT_REFUSE;
+}
+
 struct backlog *backlog_new(const struct stage *stage)
 {
-    if (!stage->settings.limits.waiting)
+    const struct job_limits *limits = &stage->settings.limits;
+    unsigned int states = 1u << STATE_RENDERED | 1u << STATE_HELD;
+    bool needed = limits->waiting;
+    for (size_t i = 0; i < limits->row_count; i++) {
+        needed = needed || is_of_intake(&limits->rows[i]);
+        if (limits->rows[i].over == LIMIT_REFUSE)
+            states |= 1u << STATE_SUBMITTED;
+    }
+    if (!needed)
         return NULL;
     struct backlog *backlog = memory_allocate(sizeof(*backlog));
-    *backlog = (struct backlog){.stage = stage,
-                                .jobs = names_new(MOST_WAITING, sizeof(struct waiting_job)),
-                                .arena = arena_new()};
+    *backlog = (struct backlog){
+        .stage = stage, .rows = memory_allocate((limits->row_count + 1) * sizeof(*backlog->rows))};
+    for (size_t i = 0; i < limits->row_count; i++)
+        backlog->rows[i] = limits->rows[i];
+    backlog->rows[limits->row_count] =
+        (struct limit_row){.subject = LIMIT_USER,
+                           .name = TEXT("*"),
+                           .running = LIMIT_NONE,
+                           .waiting = limits->waiting ? limits->waiting : LIMIT_NONE,
+                           .cpus = LIMIT_NONE,
+                           .memory = LIMIT_NONE,
+                           .gpus = LIMIT_NONE,
+                           .time_limit = LIMIT_NONE};
+    backlog->use = use_new(&stage->spool, backlog->rows, limits->row_count + 1, states);
     return backlog;
 }
 
@@ -53,127 +74,108 @@ void backlog_free(struct backlog *backlog)
 {
     if (!backlog)
         return;
-    names_free(backlog->jobs);
-    free(backlog->users);
-    arena_free(backlog->arena);
+    use_free(backlog->use);
+    free(backlog->rows);
+    free(backlog->expected);
     free(backlog);
 }
 
 void backlog_begin(struct backlog *backlog)
 {
+    size_t kept = 0;
     if (!backlog)
         return;
-    backlog->batch++;
     backlog->looked = false;
-}
-
-static int *count_of(struct backlog *backlog, uid_t uid)
-{
-    size_t at = 0;
-    while (at < backlog->user_count && backlog->users[at].uid != uid)
-        at++;
-    if (at == backlog->user_count) {
-        backlog->users = memory_grow(backlog->users, backlog->user_count, &backlog->user_capacity,
-                                     sizeof(*backlog->users));
-        backlog->users[backlog->user_count++] = (struct tally){.uid = uid};
+    for (size_t i = 0; i < backlog->expected_count; i++) {
+        const struct expected expected = backlog->expected[i];
+        if (!expected.expires)
+            use_settle(backlog->use, expected.name);
+        else if (clock_elapsed() >= expected.expires)
+            use_drop(backlog->use, expected.name);
+        else
+            backlog->expected[kept++] = expected;
     }
-    return &backlog->users[at].count;
+    backlog->expected_count = kept;
 }
 
-/* Whose job it is; nobody's when that cannot be read. */
-static uid_t find_owner(struct backlog *backlog, const struct job_place *place)
-{
-    struct job_record record;
-    uid_t uid = (uid_t)-1;
-    int job = job_open(&backlog->stage->spool, place);
-    if (job >= 0 && record_read(job, backlog->arena, &record, NULL) == 0)
-        uid = record.uid;
-    if (job >= 0)
-        sys.close(job);
-    arena_reset(backlog->arena);
-    return uid;
-}
-
-static void add_job(struct backlog *backlog, struct text name, const struct waiting_job *facts)
-{
-    struct waiting_job *job = names_find(backlog->jobs, name);
-    if (job)
-        --*count_of(backlog, job->uid);
-    else if (!(job = names_add(backlog->jobs, name)))
-        return;
-    *job = *facts;
-    ++*count_of(backlog, job->uid);
-}
-
-static int see_job(void *context, const struct job_place *place)
-{
-    struct backlog *backlog = context;
-    struct waiting_job *job = names_find(backlog->jobs, text_of(place->id));
-    struct waiting_job found = {.seen = true};
-    if (job && !job->expires) {
-        job->seen = true;
-        return 0;
-    }
-    found.uid = job ? job->uid : find_owner(backlog, place);
-    add_job(backlog, text_of(place->id), &found);
-    return 0;
-}
-
-/* Learn which of the jobs wait still, and which others do. */
 static void look(struct backlog *backlog)
 {
-    const struct spool *spool = &backlog->stage->spool;
-    struct waiting_job *next;
-    int64_t now = clock_elapsed();
+    struct error error;
     backlog->looked = backlog->known = true;
-    for (struct waiting_job *job = names_first(backlog->jobs); job; job = names_after(job))
-        job->seen = false;
-    if (jobs_walk(spool, STATE_RENDERED, see_job, backlog) ||
-        jobs_walk(spool, STATE_HELD, see_job, backlog)) {
-        log_warn("the jobs that wait cannot be counted: %s", strerror(errno));
-        return;
-    }
-    for (struct waiting_job *job = names_first(backlog->jobs); job; job = next) {
-        next = names_after(job);
-        bool keep = job->expires ? now < job->expires : job->batch == backlog->batch;
-        if (job->seen || keep)
-            continue;
-        --*count_of(backlog, job->uid);
-        names_remove(backlog->jobs, job);
-    }
+    if (use_look(backlog->use, &error))
+        log_warn("the jobs that wait cannot be counted: %s", error.text);
 }
 
-bool backlog_is_full(struct backlog *backlog, uid_t uid, struct error *error)
+bool backlog_is_full(struct backlog *backlog, const struct job_record *record, struct error *error)
 {
-    struct user user;
-    if (!backlog ||
-        settings_is_administrator(&backlog->stage->settings, &backlog->stage->spool, uid))
+    struct use_over over;
+    if (!backlog)
         return false;
-    int most = backlog->stage->settings.limits.waiting;
-    if (!backlog->known || (*count_of(backlog, uid) >= most && !backlog->looked))
+    if (!backlog->known)
         look(backlog);
-    int count = *count_of(backlog, uid);
-    if (count < most)
+    if (!use_exceeds_waiting(backlog->use, record, &over))
         return false;
-    users_find(uid, &user);
+    if (!backlog->looked) {
+        look(backlog);
+        if (!use_exceeds_waiting(backlog->use, record, &over))
+            return false;
+    }
+    if (over.row != waiting_row(backlog)) {
+        use_explain(&over, record, USE_WAITING, error);
+        return true;
+    }
+    if (settings_is_administrator(&backlog->stage->settings, &backlog->stage->spool, record->uid))
+        return false;
     error_set(
         error,
-        "%d jobs of %s wait already, and no more may (limits.waiting of dlspool.yaml, which an "
-        "administrator can change)",
-        count, user.name);
+        "%lld jobs of %s wait already, and no more may (limits.waiting of dlspool.yaml, which "
+        "an administrator can change)",
+        (long long)over.used.jobs, record->owner.data);
     return true;
 }
 
-void backlog_add(struct backlog *backlog, const char *id, uid_t uid)
+/* What is known of a job by its owner alone. */
+static struct job_record record_of(uid_t uid, struct user *user)
 {
-    const struct waiting_job job = {.uid = uid, .batch = backlog ? backlog->batch : 0};
+    users_find(uid, user);
+    return (struct job_record){.uid = uid,
+                               .gid = user->gid,
+                               .owner = text_of(user->name),
+                               .queue = TEXT(""),
+                               .gpu_type = TEXT("")};
+}
+
+bool backlog_is_full_for(struct backlog *backlog, uid_t uid, struct error *error)
+{
+    struct user user;
+    if (!backlog)
+        return false;
+    const struct job_record record = record_of(uid, &user);
+    return backlog_is_full(backlog, &record, error);
+}
+
+static void expect(struct backlog *backlog, struct text name, const struct job_record *record,
+                   int64_t expires)
+{
+    struct expected expected = {.expires = expires};
+    snprintf(expected.name, sizeof(expected.name), "%.*s", (int)name.length, name.data);
+    backlog->expected = memory_grow(backlog->expected, backlog->expected_count,
+                                    &backlog->expected_capacity, sizeof(*backlog->expected));
+    backlog->expected[backlog->expected_count++] = expected;
+    use_add(backlog->use, expected.name, record, USE_WAITING, true);
+}
+
+void backlog_add(struct backlog *backlog, const char *id, const struct job_record *record)
+{
     if (backlog)
-        add_job(backlog, text_of(id), &job);
+        expect(backlog, text_of(id), record, 0);
 }
 
 void backlog_add_retry(struct backlog *backlog, struct text word, uid_t uid)
 {
-    const struct waiting_job job = {.uid = uid, .expires = clock_elapsed() + retry_counts};
-    if (backlog)
-        add_job(backlog, word, &job);
+    struct user user;
+    if (!backlog)
+        return;
+    const struct job_record record = record_of(uid, &user);
+    expect(backlog, word, &record, clock_elapsed() + retry_counts);
 }

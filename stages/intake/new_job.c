@@ -250,8 +250,7 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     take_conditions(arena, &record, preparation.description);
     enum prepare_result prepared =
         limits_hold(arena, &limits, acceptor->repository, &record, &preparation);
-    if (prepared == PREPARED &&
-        backlog_is_full(acceptor->backlog, record.uid, &preparation.error)) {
+    if (prepared == PREPARED && backlog_is_full(acceptor->backlog, &record, &preparation.error)) {
         diagnosis_too_many(&diagnosis, item->id, &preparation.error);
         return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
     }
@@ -262,6 +261,6 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
         return 1; /* not the fault of the job file, and it passes */
     if (prepared != PREPARED)
         return refuse_rendering(acceptor, item, &record, &preparation, now, error);
-    backlog_add(acceptor->backlog, item->id, record.uid);
+    backlog_add(acceptor->backlog, item->id, &record);
     return write_job(acceptor, item, &record, preparation.rendered.manifest, NULL, error);
 }

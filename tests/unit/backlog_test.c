@@ -31,10 +31,25 @@ static void leave(const char *id, enum state from)
     assert_int_equal(job_move(&spool, &place, STATE_SUBMITTED, now, &error), 0);
 }
 
+static struct job_record job_of(uid_t uid)
+{
+    static char name[16];
+    snprintf(name, sizeof(name), "%u", (unsigned int)uid);
+    return (struct job_record){
+        .uid = uid, .owner = text_of(name), .queue = TEXT(""), .gpu_type = TEXT("")};
+}
+
+static void add(const char *id, uid_t uid)
+{
+    const struct job_record record = job_of(uid);
+    backlog_add(backlog, id, &record);
+}
+
 static bool full(uid_t uid)
 {
+    const struct job_record record = job_of(uid);
     error.text[0] = '\0';
-    bool result = backlog_is_full(backlog, uid, &error);
+    bool result = backlog_is_full(backlog, &record, &error);
     assert_int_equal(result, error.text[0] != '\0');
     return result;
 }
@@ -68,7 +83,7 @@ static void what_waits_at_the_start_counts(void **state)
     put(STATE_FAILED, ANN, id);
     put(STATE_SUBMITTED, ANN, id);
     assert_false(full(ANN));
-    backlog_add(backlog, "new-0000000000001", ANN);
+    add("new-0000000000001", ANN);
     assert_true(full(ANN));
     assert_non_null(strstr(error.text,
                            "3 jobs of 1001 wait already, and no more may (limits.waiting of "
@@ -86,10 +101,10 @@ static void a_batch_counts_before_it_is_published(void **state)
     leave(id, STATE_RENDERED);
     backlog_begin(backlog);
     assert_false(full(ANN));
-    backlog_add(backlog, "new-0000000000001", ANN);
+    add("new-0000000000001", ANN);
     /* Looked at again here: one has left, one is there, one is new. */
     assert_false(full(ANN));
-    backlog_add(backlog, "new-0000000000002", ANN);
+    add("new-0000000000002", ANN);
     assert_true(full(ANN));
 }
 
@@ -104,7 +119,7 @@ static void who_has_left_makes_room_in_the_next_batch(void **state)
     assert_true(full(ANN)); /* one look a batch */
     backlog_begin(backlog);
     assert_false(full(ANN));
-    backlog_add(backlog, "new-0000000000001", ANN);
+    add("new-0000000000001", ANN);
     assert_true(full(ANN));
     /* What was never published counts no more. */
     backlog_begin(backlog);
@@ -143,14 +158,14 @@ static void a_retry_counts_until_its_job_is_seen(void **state)
     leave(ids[0], STATE_RENDERED);
     backlog_begin(backlog);
     assert_false(full(ANN));
-    backlog_add(backlog, "new-0000000000001", ANN);
+    add("new-0000000000001", ANN);
     assert_true(full(ANN));
     /* What nothing has become of is forgotten. */
     advance(10001);
     backlog_begin(backlog);
     assert_false(full(ANN));
-    backlog_add(backlog, "new-0000000000002", ANN);
-    backlog_add(backlog, "new-0000000000003", ANN);
+    add("new-0000000000002", ANN);
+    add("new-0000000000003", ANN);
     assert_false(full(ANN));
 }
 
@@ -159,9 +174,10 @@ static void without_a_limit_nothing_is_counted(void **state)
     (void)state;
     own.settings.limits.waiting = 0;
     assert_null(backlog_new(&own));
-    assert_false(backlog_is_full(NULL, ANN, &error));
+    assert_false(backlog_is_full(NULL, NULL, &error));
+    assert_false(backlog_is_full_for(NULL, ANN, &error));
     backlog_begin(NULL);
-    backlog_add(NULL, "x", ANN);
+    backlog_add(NULL, "x", NULL);
     backlog_add_retry(NULL, TEXT("x"), ANN);
     backlog_free(NULL);
 }

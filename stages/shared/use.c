@@ -1,0 +1,357 @@
+/* stages/shared/use.c - how much users, groups and queues use
+ *
+ * Each pair of a row and a subject has a tally.  Rows are few and tallies are found by a hash, so a job costs
+ * as many steps as there are rows, once when it comes and once when it goes.
+ */
+#include "stages/shared/use.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/names.h"
+#include "base/quantity.h"
+#include "executors/resources.h"
+#include "spool/jobs.h"
+#include "stages/guard.h"
+
+enum { MOST_COUNTED = 1 << 21, MOST_TALLIES = 1 << 20, MOST_WORDS = 1 << 16, KEY_SIZE = 128 };
+
+struct tally {
+    const struct limit_row *row;
+    struct text subject;
+    struct use_amounts amounts[USE_PHASES];
+};
+
+struct counted {
+    uid_t uid;
+    gid_t gid;
+    struct text owner, queue, gpu_type; /* in `words` */
+    int64_t cpus, memory;
+    int gpus;
+    enum use_phase phase;
+    bool held, seen; /* counts although no look finds it; was found by this look */
+};
+
+struct use {
+    const struct spool *spool;
+    const struct limit_row *rows;
+    size_t row_count;
+    unsigned int states;
+    struct names *jobs;    /* id -> struct counted */
+    struct names *tallies; /* row and subject -> struct tally */
+    struct names *words;
+    struct arena *arena;
+    enum use_phase phase; /* of the directory that is looked at */
+};
+
+struct use *use_new(const struct spool *spool, const struct limit_row *rows, size_t count,
+                    unsigned int states)
+{
+    struct use *use = memory_allocate(sizeof(*use));
+    *use = (struct use){.spool = spool,
+                        .rows = rows,
+                        .row_count = count,
+                        .states = states,
+                        .jobs = names_new(MOST_COUNTED, sizeof(struct counted)),
+                        .tallies = names_new(MOST_TALLIES, sizeof(struct tally)),
+                        .words = names_new(MOST_WORDS, 1),
+                        .arena = arena_new()};
+    return use;
+}
+
+void use_free(struct use *use)
+{
+    if (!use)
+        return;
+    names_free(use->jobs);
+    names_free(use->tallies);
+    names_free(use->words);
+    arena_free(use->arena);
+    free(use);
+}
+
+/* ---- tallies ---- */
+
+/* The same word, for as long as `use` lives; empty when there are too many. */
+static struct text keep_word(struct use *use, struct text word)
+{
+    if (!word.length)
+        return TEXT("");
+    void *kept = names_find(use->words, word);
+    if (!kept)
+        kept = names_add(use->words, word);
+    return kept ? names_text(kept) : TEXT("");
+}
+
+/* The tally of that row for a job like this; NULL when the row is not for it, or there are too many. */
+static struct tally *find_tally(struct use *use, const struct limit_row *row,
+                                const struct counted *job)
+{
+    char key[KEY_SIZE], number[16];
+    if (!limit_row_holds_for(row, job->uid, job->gid, job->queue, job->gpu_type))
+        return NULL;
+    snprintf(number, sizeof(number), "%u",
+             (unsigned int)(row->subject == LIMIT_USER ? job->uid : job->gid));
+    struct text id = row->subject == LIMIT_QUEUE ? job->queue : text_of(number);
+    snprintf(key, sizeof(key), "%zu:%.*s", (size_t)(row - use->rows), (int)id.length, id.data);
+    struct tally *tally = names_find(use->tallies, text_of(key));
+    if (tally)
+        return tally;
+    tally = names_add(use->tallies, text_of(key));
+    if (!tally)
+        return NULL;
+    *tally = (struct tally){.row = row,
+                            .subject = row->subject == LIMIT_USER    ? job->owner
+                                       : row->subject == LIMIT_QUEUE ? job->queue
+                                                                     : keep_word(use, id)};
+    return tally;
+}
+
+static void count(struct use *use, const struct counted *job, int sign)
+{
+    for (size_t i = 0; i < use->row_count; i++) {
+        struct tally *tally = find_tally(use, &use->rows[i], job);
+        if (!tally)
+            continue;
+        struct use_amounts *amounts = &tally->amounts[job->phase];
+        amounts->jobs += sign;
+        amounts->cpus += sign * job->cpus;
+        amounts->memory += sign * job->memory;
+        amounts->gpus += sign * job->gpus;
+    }
+}
+
+static struct counted counted_of(struct use *use, const struct job_record *record)
+{
+    return (struct counted){.uid = record->uid,
+                            .gid = record->gid,
+                            .owner = keep_word(use, record->owner),
+                            .queue = keep_word(use, record->queue),
+                            .gpu_type = keep_word(use, record->gpu_type),
+                            .cpus = record->cpus,
+                            .memory = record->memory,
+                            .gpus = record->gpus};
+}
+
+/* ---- jobs ---- */
+
+void use_add(struct use *use, const char *id, const struct job_record *record, enum use_phase phase,
+             bool held)
+{
+    struct counted *job = names_find(use->jobs, text_of(id));
+    if (job)
+        count(use, job, -1);
+    else if (!(job = names_add(use->jobs, text_of(id))))
+        return;
+    *job = counted_of(use, record);
+    job->phase = phase;
+    job->held = held;
+    job->seen = true;
+    count(use, job, 1);
+}
+
+static void forget(struct use *use, struct counted *job)
+{
+    count(use, job, -1);
+    names_remove(use->jobs, job);
+}
+
+void use_drop(struct use *use, const char *id)
+{
+    struct counted *job = names_find(use->jobs, text_of(id));
+    if (job && job->held)
+        forget(use, job);
+}
+
+void use_settle(struct use *use, const char *id)
+{
+    struct counted *job = names_find(use->jobs, text_of(id));
+    if (job)
+        job->held = false;
+}
+
+/* ---- looks ---- */
+
+/* What is known, and was where it is seen now, is only noted; of the rest the record is read. */
+static int see_job(void *context, const struct job_place *place)
+{
+    struct use *use = context;
+    struct counted *job = names_find(use->jobs, text_of(place->id));
+    struct guard_before before;
+    struct job_record record;
+    if (job && job->phase == use->phase) {
+        job->seen = true;
+        job->held = false; /* from now on the looks tell */
+        return 0;
+    }
+    if (job && job->held)
+        return 0; /* it is on its way from there */
+    int directory = job_open(use->spool, place);
+    if (directory < 0)
+        return 0; /* it has just left */
+    if (guard_begin(guard_own(), place->id, &before)) {
+        if (record_read(directory, use->arena, &record, NULL) == 0)
+            use_add(use, place->id, &record, use->phase, false);
+        arena_reset(use->arena);
+        guard_return(guard_own(), &before);
+    }
+    sys.close(directory);
+    return 0;
+}
+
+int use_look(struct use *use, struct error *error)
+{
+    static const struct {
+        enum state state;
+        enum use_phase phase;
+    } directories[] = {
+        {STATE_RENDERED, USE_WAITING}, {STATE_HELD, USE_WAITING}, {STATE_SUBMITTED, USE_RUNNING}};
+    struct counted *next;
+    for (struct counted *job = names_first(use->jobs); job; job = names_after(job))
+        job->seen = false;
+    for (size_t i = 0; i < ARRAY_COUNT(directories); i++) {
+        use->phase = directories[i].phase;
+        if (use->states & 1u << directories[i].state &&
+            jobs_walk(use->spool, directories[i].state, see_job, use))
+            return error_errno(error, "%s/ could not be read",
+                               spool_state_name(directories[i].state));
+    }
+    for (struct counted *job = names_first(use->jobs); job; job = next) {
+        next = names_after(job);
+        if (!job->seen && !job->held)
+            forget(use, job);
+    }
+    return 0;
+}
+
+/* ---- what is over ---- */
+
+static bool exceeds(int64_t used, int64_t more, int64_t limit)
+{
+    return limit >= 0 && more > 0 && used + more > limit;
+}
+
+static bool exceeds_amounts(const struct limit_row *row, const struct use_amounts *used,
+                            const struct job_record *record)
+{
+    return exceeds(used->jobs, 1, row->running) || exceeds(used->cpus, record->cpus, row->cpus) ||
+           exceeds(used->memory, record->memory, row->memory) ||
+           exceeds(used->gpus, record->gpus, row->gpus);
+}
+
+static struct use_amounts sum_of(const struct use_amounts amounts[USE_PHASES])
+{
+    const struct use_amounts *a = &amounts[USE_WAITING], *b = &amounts[USE_RUNNING];
+    return (struct use_amounts){a->jobs + b->jobs, a->cpus + b->cpus, a->memory + b->memory,
+                                a->gpus + b->gpus};
+}
+
+/* Is the job over this row in that phase?  `used` is what counts there. */
+static bool is_over(const struct limit_row *row, const struct tally *tally,
+                    const struct job_record *record, enum use_phase phase, struct use_amounts *used)
+{
+    *used = tally->amounts[phase];
+    if (phase == USE_RUNNING)
+        return exceeds_amounts(row, used, record);
+    if (exceeds(used->jobs, 1, row->waiting))
+        return true;
+    *used = sum_of(tally->amounts);
+    return row->over == LIMIT_REFUSE && exceeds_amounts(row, used, record);
+}
+
+static bool find_over(struct use *use, const struct job_record *record, enum use_phase phase,
+                      struct use_over *over)
+{
+    const struct counted job = counted_of(use, record);
+    for (size_t i = 0; i < use->row_count; i++) {
+        struct tally *tally = find_tally(use, &use->rows[i], &job);
+        if (!tally || !is_over(&use->rows[i], tally, record, phase, &over->used))
+            continue;
+        over->row = &use->rows[i];
+        over->key = names_text(tally);
+        return true;
+    }
+    return false;
+}
+
+bool use_exceeds_running(struct use *use, const struct job_record *record, struct use_over *over)
+{
+    return find_over(use, record, USE_RUNNING, over);
+}
+
+bool use_exceeds_waiting(struct use *use, const struct job_record *record, struct use_over *over)
+{
+    return find_over(use, record, USE_WAITING, over);
+}
+
+static int64_t left_of(int64_t used, int64_t limit)
+{
+    return limit < 0 ? INT64_MAX : limit < used ? 0 : limit - used;
+}
+
+struct use_amounts use_room(struct use *use, const struct use_over *over)
+{
+    const struct tally *tally = names_find(use->tallies, over->key);
+    const struct use_amounts none = {0}, *used = tally ? &tally->amounts[USE_RUNNING] : &none;
+    const struct limit_row *row = over->row;
+    return (struct use_amounts){left_of(used->jobs, row->running), left_of(used->cpus, row->cpus),
+                                left_of(used->memory, row->memory), left_of(used->gpus, row->gpus)};
+}
+
+/* ---- what is said ---- */
+
+/* Whom the row is about, for a job of its owner. */
+static void name_subject(const struct limit_row *row, const struct job_record *record, char *text,
+                         size_t size)
+{
+    const char *kind = limit_row_subject_name(row->subject);
+    if (row->subject == LIMIT_GROUP && limit_row_is_for_each(row))
+        snprintf(text, size, "group %u", (unsigned int)record->gid);
+    else if (row->subject == LIMIT_GROUP)
+        snprintf(text, size, "group %s", row->name.data);
+    else
+        snprintf(text, size, "%s %.64s", kind,
+                 row->subject == LIMIT_USER ? record->owner.data : record->queue.data);
+}
+
+void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
+                 struct error *sentence)
+{
+    const struct limit_row *row = over->row;
+    const struct use_amounts *used = &over->used;
+    char subject[96], has[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE], needs[QUANTITY_TEXT_SIZE];
+    char which[LIMIT_ROW_TEXT_SIZE], type[GPU_TYPE_SIZE + 16] = "";
+    const char *does = phase == USE_RUNNING ? "uses" : "uses and waits for";
+    name_subject(row, record, subject, sizeof(subject));
+    limit_row_describe(row, which);
+    if (row->gpu_type.length)
+        snprintf(type, sizeof(type), " of type %s", row->gpu_type.data);
+    if (phase == USE_WAITING && exceeds(used->jobs, 1, row->waiting))
+        error_set(sentence, "%s has %" PRId64 " jobs that wait, and no more may (%s)", subject,
+                  used->jobs, which);
+    else if (exceeds(used->jobs, 1, row->running))
+        error_set(sentence, "%s has %" PRId64 " job%s%s %s, and no more may (%s)", subject,
+                  used->jobs, quantity_plural(used->jobs), *type ? " with GPUs" : "",
+                  phase == USE_RUNNING ? "running" : "running or waiting", which);
+    else if (exceeds(used->cpus, record->cpus, row->cpus))
+        error_set(sentence, "%s %s %s of %s CPUs, and the job needs %s (%s)", subject, does,
+                  quantity_format_cpus(used->cpus, has), quantity_format_cpus(row->cpus, most),
+                  quantity_format_cpus(record->cpus, needs), which);
+    else if (exceeds(used->memory, record->memory, row->memory))
+        error_set(sentence, "%s %s %s of %s of memory, and the job needs %s (%s)", subject, does,
+                  quantity_format_bytes(used->memory, has),
+                  quantity_format_bytes(row->memory, most),
+                  quantity_format_bytes(record->memory, needs), which);
+    else
+        error_set(sentence, "%s %s %" PRId64 " of %" PRId64 " GPUs%s, and the job needs %d (%s)",
+                  subject, does, used->gpus, row->gpus, type, record->gpus, which);
+}
+
+void use_walk(struct use *use, use_visit *visit, void *context)
+{
+    for (struct tally *tally = names_first(use->tallies); tally; tally = names_after(tally))
+        visit(context, tally->row, tally->subject, tally->amounts);
+}

@@ -1,0 +1,67 @@
+/* stages/shared/use.h - how much users, groups and queues use, for the rows of limits.rows (spool/limit_row.h)
+ *
+ * What counts are the jobs in the spool's directories: those in rendered/ and held/ wait, those in submitted/ run.  A look
+ * at them reads the record of each job once, when it is first seen; so after a restart the count is the same.
+ * What a process has itself decided since counts at once: a job that it adds counts until it drops it, or until a
+ * look that began later no longer finds it.
+ *
+ * Known weakness: a job counts with the size that its record had when it was first seen running, not with what it
+ * is given while it runs.
+ */
+#ifndef STAGES_SHARED_USE_H
+#define STAGES_SHARED_USE_H
+
+#include "spool/record.h"
+#include "spool/settings.h"
+
+struct use;
+
+enum use_phase { USE_WAITING, USE_RUNNING, USE_PHASES };
+
+struct use_amounts {
+    int64_t jobs, cpus, memory, gpus; /* number, thousandths, bytes, number */
+};
+
+/* Jobs of the directories in `states` (1 << STATE_...) count.  Both arguments must outlive the result. */
+struct use *use_new(const struct spool *spool, const struct limit_row *rows, size_t count,
+                    unsigned int states);
+void use_free(struct use *use); /* NULL is fine */
+
+/* Look at the directories.  -1 and a sentence when one cannot be read; then what was known still counts. */
+int use_look(struct use *use, struct error *error);
+
+/* The job counts in that phase from now on, in place of how it did before; `held`: also while no look finds it. */
+void use_add(struct use *use, const char *id, const struct job_record *record, enum use_phase phase,
+             bool held);
+/* A job that was added is where looks find it, if it still is. */
+void use_settle(struct use *use, const char *id);
+/* It counts no longer, unless a look has found it since it was added. */
+void use_drop(struct use *use, const char *id);
+
+/* Which row a job would exceed, and for whom. */
+struct use_over {
+    const struct limit_row *row;
+    struct text
+        key; /* tells rows and subjects apart: what one key waits for is the same.  Valid as long as `use` */
+    struct use_amounts used;
+};
+
+/* Would this job, which does not count yet, exceed what may run?  The first such row. */
+bool use_exceeds_running(struct use *use, const struct job_record *record, struct use_over *over);
+/* ... what may wait, or what is refused instead of waiting? */
+bool use_exceeds_waiting(struct use *use, const struct job_record *record, struct use_over *over);
+
+/* What that row leaves for that subject to run; INT64_MAX of what it does not limit, never below 0. */
+struct use_amounts use_room(struct use *use, const struct use_over *over);
+
+/* The sentence for the job's owner: "user alice uses 8 of 8 GPUs, and the job needs 2 (limits.rows ...)". */
+void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
+                 struct error *sentence);
+
+/* Visit what is counted, in no order: a row, whom it is about (the name of the user or queue, or the number of the group), and
+ * the amounts by phase. */
+typedef void use_visit(void *context, const struct limit_row *row, struct text subject,
+                       const struct use_amounts amounts[USE_PHASES]);
+void use_walk(struct use *use, use_visit *visit, void *context);
+
+#endif

@@ -260,6 +260,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {
         waits_forget(submitter->waits, item->place.id);
+        admission_withdraw(submitter, item);
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
         guard_leave(submitter->guard);
@@ -268,6 +269,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
     if (duplicate_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
         handover_close(item);
+        admission_withdraw(submitter, item);
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
         guard_leave(submitter->guard);

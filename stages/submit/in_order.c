@@ -110,6 +110,7 @@ size_t in_order_take(struct submitter *submitter)
     if (backfill_refresh(submitter->backfill, &error))
         log_detail("the executor cannot tell what is free: %s", error.text);
     while (count < submit_window(submitter) && taking->passed_count < MOST_PASSED - 1 &&
+           !admission_is_paused(submitter) &&
            !(taking->blocked && backfill_is_shut(submitter->backfill)) && take_next(taking, &job)) {
         struct item *item = &submitter->items[count];
         if (taking->blocked && !job.unsettled &&
@@ -118,13 +119,14 @@ size_t in_order_take(struct submitter *submitter)
             let_stay(taking, &job);
             continue;
         }
-        if (!handover_open_job(submitter, item, job.id))
+        if (!handover_open_job(submitter, item, job.id) || !admission_grant(submitter, item))
             continue;
         if (start_or_pass(taking, &job, item)) {
             queue_end_waiting(submitter->queue, job.owner);
             handover_prepare(submitter, item);
             count++;
         } else {
+            admission_withdraw(submitter, item);
             handover_close(item);
         }
         guard_leave(submitter->guard);

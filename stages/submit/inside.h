@@ -1,7 +1,7 @@
 /* stages/submit/inside.h - the inside of the submit stage
  *
- * Only submit.c (which jobs, and when), in_order.c (which of them when the executor has no queue)
- * and handover.c (how one job of a batch is submitted) include this.
+ * Only submit.c (which jobs, and when), in_order.c (which of them when the executor has no queue),
+ * admission.c (which may start under limits.rows) and handover.c (how one job of a batch is submitted) include this.
  */
 #ifndef STAGES_SUBMIT_INSIDE_H
 #define STAGES_SUBMIT_INSIDE_H
@@ -14,6 +14,7 @@
 #include "stages/shared/diagnosis.h"
 #include "stages/stage.h"
 #include "stages/submit/load.h"
+#include "stages/submit/parked.h"
 #include "stages/submit/queue.h"
 #include "stages/submit/waits.h"
 #include "watcher/watch.h"
@@ -47,8 +48,11 @@ struct submitter {
     struct names *unexpected;  /* entries of rendered/ that are no jobs, which were logged */
     struct planning *planning; /* while planning is on, the plan decides the order, not the queue */
     struct load *load;         /* NULL: the executor takes any number of jobs */
-    char next[ID_SIZE]; /* the job that was taken from the queue and waits for a limit; or "" */
-    char over[ID_SIZE]; /* a job that waits for its owner's share of that limit; or "" */
+    char next[ID_SIZE];    /* the job that was taken from the queue and waits for a limit; or "" */
+    char over[ID_SIZE];    /* a job that waits for its owner's share of that limit; or "" */
+    struct use *use;       /* what runs, by the rows of limits.rows; NULL: no row limits it */
+    struct parked *parked; /* with it: the jobs that are over a row */
+    size_t newly_parked;   /* in this batch */
     struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
     /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
     struct queue_job first;
@@ -79,6 +83,23 @@ bool handover_is_unsettled(int job);
  * it is damaged.  False in all other cases. */
 bool handover_open_asked(struct submitter *submitter, struct item *item, const char *id);
 void handover_close(struct item *item);
+
+/* Where limits.rows limit what runs: count it, before a batch.  -1: it cannot be counted, as was logged. */
+void admission_open(struct submitter *submitter);
+void admission_close(struct submitter *submitter);
+int admission_begin(struct submitter *submitter);
+/* May the job start, which was opened for that?  Then it counts.  Otherwise it is parked with a `why`, and closed. */
+bool admission_grant(struct submitter *submitter, struct item *item);
+/* It does not start after all, for want of room. */
+void admission_withdraw(struct submitter *submitter, const struct item *item);
+/* It has been submitted, or not: what counts follows its fate. */
+void admission_end(struct submitter *submitter, const struct item *item);
+bool admission_is_parked(const struct submitter *submitter, const char *id);
+/* Were so many parked in this batch that others than the submitter should have their turn? */
+bool admission_is_paused(const struct submitter *submitter);
+
+/* The job of an open item, as the queue has it. */
+struct queue_job submit_queue_job(const struct item *item);
 
 /* Fill a batch for an executor that starts jobs as capacity becomes free.  Returns the number of
  * jobs. */

@@ -72,12 +72,12 @@ static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
         return taken;
     }
     while (planning_next(submitter->planning, id))
-        if (!waits_rests(submitter->waits, id))
+        if (!waits_rests(submitter->waits, id) && !admission_is_parked(submitter, id))
             return true;
     return false;
 }
 
-static struct queue_job queue_job_of(const struct item *item)
+struct queue_job submit_queue_job(const struct item *item)
 {
     const struct job_record *record = &item->record;
     struct queue_job job = {
@@ -92,9 +92,10 @@ static struct queue_job queue_job_of(const struct item *item)
 static bool wait_for_limit(struct submitter *submitter, struct item *item)
 {
     bool share = item->fate == ITEM_SHARE;
+    admission_withdraw(submitter, item);
     memcpy(share ? submitter->over : submitter->next, item->place.id, ID_SIZE);
     if (share && !planning_is_on(submitter->planning)) {
-        const struct queue_job job = queue_job_of(item);
+        const struct queue_job job = submit_queue_job(item);
         queue_rest(submitter->queue, &job);
     }
     handover_close(item);
@@ -113,11 +114,14 @@ static size_t take_items(struct submitter *submitter)
         log_warn("%s; nothing is submitted until this works", error.text);
         return 0;
     }
+    if (admission_begin(submitter))
+        return 0;
     if (submitter->backfill && !planning_is_on(submitter->planning))
         return in_order_take(submitter);
-    while (count < submit_window(submitter) && take_next(submitter, id)) {
+    while (count < submit_window(submitter) && !admission_is_paused(submitter) &&
+           take_next(submitter, id)) {
         struct item *item = &submitter->items[count];
-        if (!handover_open_job(submitter, item, id))
+        if (!handover_open_job(submitter, item, id) || !admission_grant(submitter, item))
             continue;
         handover_prepare(submitter, item);
         if (planning_is_on(submitter->planning))
@@ -134,7 +138,7 @@ static size_t take_items(struct submitter *submitter)
 /* It stays in rendered/: for a little later. */
 static void put_back(struct submitter *submitter, const struct item *item)
 {
-    struct queue_job job = queue_job_of(item);
+    struct queue_job job = submit_queue_job(item);
     job.unsettled = submitter->backfill && item->fate == ITEM_KEEP;
     if (guard_is_narrow(submitter->guard))
         queue_add(submitter->tried, &job);
@@ -155,7 +159,7 @@ static size_t submit_batch(struct submitter *submitter)
 
     submitter->took = count = take_items(submitter);
     if (count == 0)
-        return 0;
+        return submitter->newly_parked;
     guard_enter(submitter->guard, count == 1 ? submitter->items[0].place.id : "", 0);
     for (size_t i = 0; i < count; i++)
         if (submitter->items[i].fate == ITEM_SUBMIT)
@@ -190,6 +194,7 @@ static size_t submit_batch(struct submitter *submitter)
         /* One that is declined for the first time does not keep the others; what waits for the same
          * is retried a few at a time. */
         left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
+        admission_end(submitter, item);
         if (submitter->load && item->fate != ITEM_KEEP)
             load_release(submitter->load, item->place.id, item->fate == ITEM_SUBMIT);
         guard_passed(submitter->guard, item->place.id);
@@ -292,7 +297,8 @@ static void take_names(struct submitter *submitter)
         if (name.flags & ~(unsigned int)WATCH_SEEN)
             planning_note_job(submitter->planning, NULL);
         if (!queue_has(submitter->queue, name.name) && !queue_has(submitter->tried, name.name) &&
-            strcmp(submitter->next, name.name) != 0 && strcmp(submitter->first.id, name.name) != 0)
+            !admission_is_parked(submitter, name.name) && strcmp(submitter->next, name.name) != 0 &&
+            strcmp(submitter->first.id, name.name) != 0)
             take_job(submitter, name.name);
         guard_leave(submitter->guard);
     }
@@ -331,7 +337,9 @@ static int64_t next_round(const struct submitter *submitter)
     int64_t later = planning_is_on(submitter->planning) ? planned
                     : submitter->probe                  ? INT64_MAX /* nobody is handed over */
                                                         : queue_due(submitter->queue);
-    if ((submitter->next[0] || submitter->over[0]) && clock_elapsed() + again_when_full < due)
+    bool limited = submitter->next[0] || submitter->over[0] ||
+                   (submitter->parked && parked_count(submitter->parked));
+    if (limited && clock_elapsed() + again_when_full < due)
         due = clock_elapsed() + again_when_full;
     /* Nobody notifies of what others than dlspool's own jobs leave free. */
     if (submitter->first.id[0] && !planning_is_on(submitter->planning) &&
@@ -417,6 +425,7 @@ static void submit_close(struct stage *stage)
     names_free(submitter->unexpected);
     planning_free(submitter->planning);
     load_free(submitter->load);
+    admission_close(submitter);
     backfill_free(submitter->backfill);
     waits_free(submitter->waits);
     stage_close(stage);
@@ -456,6 +465,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->executor = sealed ? NULL : stage_executor(stage, error);
     if (submitter->executor) {
         submitter->load = load_new(&stage->spool, submitter->executor);
+        admission_open(submitter);
         submitter->backfill = backfill_new(&stage->spool, submitter->executor);
         submitter->planning = planning_new(stage, submitter->executor);
         if (submitter->executor->operations->inspect)

@@ -95,6 +95,12 @@ static void explain_job(struct waits *waits, const char *id, enum waiting_for wh
     sys.close(job);
 }
 
+void waits_retract(struct waits *waits, const char *id)
+{
+    if (!stage_is_fenced(waits->stage))
+        explain_job(waits, id, WAITING_TURN, NULL);
+}
+
 /* ---- all ---- */
 
 void waits_set(struct waits *waits, enum waiting_for what, const char *first, const char *reason)

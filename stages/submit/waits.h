@@ -28,6 +28,9 @@ void waits_clear(struct waits *waits);
 /* Write such a `why` into the directory of a job of rendered/.  -1 and a sentence on failure. */
 int waits_explain(int job, enum waiting_for what, const char *reason, struct error *error);
 
+/* The job of rendered/ waits no longer for what its `why` says, which is removed. */
+void waits_retract(struct waits *waits, const char *id);
+
 /* The job was declined: it rests for so many milliseconds, at least `least` and at most `longest`.
  * `again` is set when it had been declined before. */
 int64_t waits_decline(struct waits *waits, const char *id, int64_t least, int64_t longest,

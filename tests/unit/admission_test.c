@@ -1,0 +1,328 @@
+/* tests/unit/admission_test.c - rows of limits.rows: what runs is never more than they allow, who waits is told, and
+ * goes on in order when there is room
+ *
+ * Seen to fail with: tests/mutants/admission-*.patch.
+ */
+#include "stage_fixture.h"
+
+#include "base/sha256.h"
+#include "spool/jobs.h"
+
+enum { ANN = 1001, BOB = 1002, PHYSICS = 50, CHEMISTRY = 51 };
+
+static char submitted[4096]; /* ids, each with a space behind it */
+static int asked;
+
+static int fake_ready(struct executor *executor, struct error *problem)
+{
+    (void)executor;
+    (void)problem;
+    return 0;
+}
+
+static void fake_submit(struct executor *executor, struct submission **batch, size_t count)
+{
+    (void)executor;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(submitted);
+        asked++;
+        batch[i]->outcome = SUBMIT_ACCEPTED;
+        snprintf(submitted + length, sizeof(submitted) - length, "%.*s ",
+                 (int)strcspn(batch[i]->id, "-"), batch[i]->id);
+    }
+}
+
+static void fake_close(struct executor *executor)
+{
+    (void)executor;
+}
+
+static const struct executor_operations operations = {
+    .name = "fake", .ready = fake_ready, .submit = fake_submit, .close = fake_close};
+
+struct asking {
+    uid_t uid;
+    gid_t gid;
+    const char *queue, *gpu_type;
+    int cpus, gpus;
+    enum state state;
+    const char *log;
+};
+
+static int made;
+
+static const char *put(const char *name, const struct asking *asking)
+{
+    static char ids[256][ID_SIZE];
+    char *id = ids[made % 256], digest[SHA256_HEX_SIZE];
+    snprintf(id, ID_SIZE, "%s-00000000%05d", name, ++made);
+    sha256_hex(TEXT(""), digest);
+    const struct job_record record = {.id = text_of(id),
+                                      .owner = asking->uid == ANN ? TEXT("ann") : TEXT("bob"),
+                                      .uid = asking->uid ? asking->uid : ANN,
+                                      .gid = asking->gid ? asking->gid : PHYSICS,
+                                      .queue = text_of(asking->queue ? asking->queue : ""),
+                                      .gpu_type = text_of(asking->gpu_type ? asking->gpu_type : ""),
+                                      .accepted = now,
+                                      .attempt = 1,
+                                      .cpus = asking->cpus ? asking->cpus : 1000,
+                                      .memory = 1 << 20,
+                                      .gpus = asking->gpus,
+                                      .manifest_sha256 = text_of(digest),
+                                      .failure.exit_code = -1};
+    put_job(asking->state, &record,
+            asking->log ? asking->log : "2026-01-01T12:00:00.000Z accepted\n", NULL);
+    return id;
+}
+
+static void end_job(const char *id)
+{
+    struct job_place place = {.state = STATE_SUBMITTED};
+    snprintf(place.id, sizeof(place.id), "%s", id);
+    assert_int_equal(job_move(&spool, &place, STATE_DONE, now, &error), 0);
+}
+
+static const char *why_of(const char *id)
+{
+    static char line[512];
+    struct buffer why = {0};
+    int job = open_job(id, STATE_RENDERED);
+    line[0] = '\0';
+    if (file_read_at(job, "why", 1 << 16, &why, NULL) == 0)
+        snprintf(line, sizeof(line), "%.*s", (int)strcspn(why.data, "\n"), why.data);
+    buffer_free(&why);
+    close(job);
+    return line;
+}
+
+static int open_all(void **state)
+{
+    (void)state;
+    submitted[0] = '\0';
+    asked = made = 0;
+    open_spool(&submit_stage, &operations, 1767268800000);
+    return 0;
+}
+
+static void begin(const char *rows)
+{
+    char settings[1024];
+    close_stage();
+    snprintf(settings, sizeof(settings), "sync: none\nlimits:\n  rows:\n%s", rows);
+    write_settings(settings);
+    open_stage();
+}
+
+static void ran(const char *names)
+{
+    assert_string_equal(submitted, names);
+    submitted[0] = '\0';
+}
+
+static void who_is_over_waits_and_is_told(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", running: 2}\n");
+    const char *one = put("one", &(struct asking){.uid = ANN});
+    put("two", &(struct asking){.uid = ANN});
+    const char *three = put("three", &(struct asking){.uid = ANN});
+    put("four", &(struct asking){.uid = ANN});
+    put("other", &(struct asking){.uid = BOB});
+    run_round_after(0);
+    ran("one other two ");
+    assert_string_equal(
+        why_of(three), "Waiting for a limit: user ann has 2 jobs running, and no more may "
+                       "(limits.rows of dlspool.yaml, line 4, which an administrator can change).");
+    /* Looking again costs no try and changes nothing. */
+    run_round_after(300);
+    ran("");
+    end_job(one);
+    run_round_after(300);
+    ran("three ");
+    assert_int_equal(asked, 4);
+}
+
+static void each_amount_counts(void **state)
+{
+    static const struct {
+        const char *row, *sentence;
+        struct asking asking;
+    } cases[] = {
+        {"  - {user: \"*\", cpus: 1.5}\n", "user ann uses 1 of 1.5 CPUs, and the job needs 1", {0}},
+        {"  - {user: \"*\", memory: 1.5Mi}\n",
+         "user ann uses 1 MiB of 1.5 MiB of memory, and the job needs 1 MiB",
+         {0}},
+        {"  - {group: \"*\", gpus: 3}\n",
+         "group 50 uses 2 of 3 GPUs, and the job needs 2",
+         {.gpus = 2}},
+        {"  - {queue: short, running: 1}\n",
+         "queue short has 1 job running, and no more may",
+         {.queue = "short"}},
+        {"  - {queue: \"*\", gpus: 2, gpu_type: A100}\n",
+         "queue long uses 2 of 2 GPUs of type A100, and the job needs 2",
+         {.queue = "long", .gpu_type = "A100", .gpus = 2}},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        submitted[0] = '\0';
+        begin(cases[i].row);
+        struct asking asking = cases[i].asking;
+        asking.uid = ANN;
+        const char *first = put("first", &asking), *second = put("second", &asking);
+        run_round_after(0);
+        ran("first ");
+        if (!strstr(why_of(second), cases[i].sentence))
+            fail_msg("%s: not in: %s", cases[i].sentence, why_of(second));
+        end_job(first);
+        run_round_after(300);
+        ran("second ");
+        end_job(second);
+    }
+}
+
+static void rows_of_others_do_not_count(void **state)
+{
+    (void)state;
+    begin("  - {queue: short, running: 1}\n  - {user: \"*\", gpus: 1, gpu_type: A100}\n"
+          "  - {user: root, running: 0}\n");
+    put("a", &(struct asking){.uid = ANN, .queue = "long"});
+    put("b", &(struct asking){.uid = ANN, .queue = "long"});
+    put("c", &(struct asking){.uid = ANN, .gpu_type = "V100", .gpus = 2});
+    put("d", &(struct asking){.uid = ANN, .gpus = 2});
+    put("e", &(struct asking){.uid = BOB, .gpu_type = "A100", .gpus = 1});
+    put("f", &(struct asking){.uid = ANN, .gpu_type = "A100", .gpus = 1});
+    run_round_after(0);
+    assert_int_equal(asked, 6);
+}
+
+static void a_small_job_does_not_pass_a_large_one_for_ever(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", gpus: 4}\n");
+    const char *a = put("a", &(struct asking){.uid = ANN, .gpus = 3});
+    run_round_after(0);
+    const char *large = put("large", &(struct asking){.uid = ANN, .gpus = 4});
+    run_round_after(300);
+    put("small", &(struct asking){.uid = ANN, .gpus = 2});
+    run_round_after(6000);
+    ran("a ");
+    end_job(a);
+    run_round_after(300);
+    ran("large ");
+    end_job(large);
+    run_round_after(300);
+    ran("small ");
+}
+
+static void what_can_never_start_stands_in_nobodys_way(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", gpus: 4}\n");
+    const char *running = put("running", &(struct asking){.uid = ANN, .gpus = 4});
+    run_round_after(0);
+    const char *huge = put("huge", &(struct asking){.uid = ANN, .gpus = 8});
+    put("small", &(struct asking){.uid = ANN, .gpus = 4});
+    run_round_after(6000);
+    ran("running ");
+    end_job(running);
+    run_round_after(300);
+    ran("small ");
+    assert_non_null(strstr(why_of(huge), "user ann uses 4 of 4 GPUs, and the job needs 8"));
+    /* Another row, another chance. */
+    begin("  - {user: \"*\", gpus: 16}\n");
+    run_round_after(0);
+    ran("huge ");
+}
+
+static void what_ran_before_a_restart_counts(void **state)
+{
+    (void)state;
+    put("old", &(struct asking){.uid = ANN, .state = STATE_SUBMITTED});
+    put("new", &(struct asking){.uid = ANN});
+    begin("  - {user: \"*\", running: 1}\n");
+    run_round_after(0);
+    ran("");
+    put("maybe", &(struct asking){.uid = ANN,
+                                  .log = "2026-01-01T12:00:00.000Z accepted\n"
+                                         "2026-01-01T12:00:01.000Z intent attempt=1\n"});
+    run_round_after(6000);
+    /* What the executor may have is asked about, whatever the row says. */
+    ran("maybe ");
+}
+
+/* A stream of jobs of all kinds that come and end at random: no row is ever exceeded, and all run in the end. */
+static void no_row_is_ever_exceeded(void **state)
+{
+    enum { JOBS = 300, USERS = 4 };
+    static const char *const queues[] = {"short", "long", ""};
+    int running = 0, gpus[USERS] = {0}, jobs[USERS] = {0}, short_cpus = 0, ended = 0;
+    struct {
+        char id[ID_SIZE];
+        struct asking asking;
+        bool runs, ended;
+    } all[JOBS];
+    (void)state;
+    srandom(1);
+    begin("  - {user: \"*\", running: 5, gpus: 8}\n  - {queue: short, cpus: 6}\n"
+          "  - {group: \"*\", running: 9}\n");
+    for (int i = 0; i < JOBS; i++) {
+        int user = (int)(random() % USERS);
+        all[i].runs = all[i].ended = false;
+        all[i].asking = (struct asking){.uid = (uid_t)(2000 + user),
+                                        .gid = PHYSICS + (gid_t)user % 2,
+                                        .queue = queues[random() % 3],
+                                        .cpus = 1000 * (1 + (int)(random() % 4)),
+                                        .gpus = (int)(random() % 5)};
+        snprintf(all[i].id, sizeof(all[i].id), "%s", put("job", &all[i].asking));
+    }
+    for (int round = 0; round < 2000 && ended < JOBS; round++) {
+        run_round_after(300);
+        for (int i = 0; i < JOBS; i++) {
+            int user = (int)all[i].asking.uid - 2000;
+            int cpus = strcmp(all[i].asking.queue, "short") == 0 ? all[i].asking.cpus : 0;
+            bool now_runs = !all[i].ended && in_state(all[i].id, STATE_SUBMITTED);
+            int sign = now_runs && !all[i].runs;
+            all[i].runs = all[i].runs || now_runs;
+            running += sign;
+            jobs[user] += sign;
+            gpus[user] += sign * all[i].asking.gpus;
+            short_cpus += sign * cpus;
+        }
+        for (int user = 0; user < USERS; user++) {
+            assert_true(jobs[user] <= 5);
+            assert_true(gpus[user] <= 8);
+        }
+        assert_true(jobs[0] + jobs[2] <= 9 && jobs[1] + jobs[3] <= 9);
+        assert_true(short_cpus <= 6000);
+        for (int i = 0; i < JOBS; i++) {
+            int user = (int)all[i].asking.uid - 2000;
+            if (!all[i].runs || all[i].ended || random() % 3)
+                continue;
+            end_job(all[i].id);
+            all[i].ended = true;
+            ended++;
+            running--;
+            jobs[user]--;
+            gpus[user] -= all[i].asking.gpus;
+            if (strcmp(all[i].asking.queue, "short") == 0)
+                short_cpus -= all[i].asking.cpus;
+        }
+    }
+    assert_int_equal(ended, JOBS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_spool)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(who_is_over_waits_and_is_told),
+        TEST(each_amount_counts),
+        TEST(rows_of_others_do_not_count),
+        TEST(a_small_job_does_not_pass_a_large_one_for_ever),
+        TEST(what_can_never_start_stands_in_nobodys_way),
+        TEST(what_ran_before_a_restart_counts),
+        TEST(no_row_is_ever_exceeded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -30,6 +30,7 @@ static const struct verb verbs[] = {
     {"release", command_release, "ask for held jobs to go on", NULL},
     {"status", command_status, "show the daemon, job counts by state, and available resources",
      NULL},
+    {"limits", command_limits, "show who may have how much, has it, and waits for it", NULL},
     {"history", command_history, "show what jobs took, and how good predictions were", NULL},
     {"convert", command_convert, "print job files of other systems as job files of dlspool", NULL},
     {"init", command_init, "make a spool", "For administrators:"},

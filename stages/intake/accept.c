@@ -45,7 +45,7 @@ static int apply_control(struct acceptor *acceptor, const struct control *contro
                          int64_t now, struct error *reason)
 {
     bool retry = control->verb == CONTROL_RETRY;
-    if (retry && backlog_is_full_for(acceptor->backlog, uid, reason))
+    if (retry && backlog_refuses_retry(acceptor->backlog, uid, reason))
         return 1;
     int result = control_apply(acceptor->stage, control, uid, now, reason);
     if (retry && !result)

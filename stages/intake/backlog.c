@@ -106,32 +106,33 @@ static void look(struct backlog *backlog)
         log_warn("the jobs that wait cannot be counted: %s", error.text);
 }
 
-bool backlog_is_full(struct backlog *backlog, const struct job_record *record, struct error *error)
+enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record *record,
+                                struct error *error)
 {
     struct use_over over;
     if (!backlog)
-        return false;
+        return BACKLOG_OPEN;
     if (!backlog->known)
         look(backlog);
     if (!use_exceeds_waiting(backlog->use, record, &over))
-        return false;
+        return BACKLOG_OPEN;
     if (!backlog->looked) {
         look(backlog);
         if (!use_exceeds_waiting(backlog->use, record, &over))
-            return false;
+            return BACKLOG_OPEN;
     }
     if (over.row != waiting_row(backlog)) {
         use_explain(&over, record, USE_WAITING, error);
-        return true;
+        return BACKLOG_OVER;
     }
     if (settings_is_administrator(&backlog->stage->settings, &backlog->stage->spool, record->uid))
-        return false;
+        return BACKLOG_OPEN;
     error_set(
         error,
         "%lld jobs of %s wait already, and no more may (limits.waiting of dlspool.yaml, which "
         "an administrator can change)",
         (long long)over.used.jobs, record->owner.data);
-    return true;
+    return BACKLOG_FULL;
 }
 
 /* What is known of a job by its owner alone. */
@@ -145,13 +146,13 @@ static struct job_record record_of(uid_t uid, struct user *user)
                                .gpu_type = TEXT("")};
 }
 
-bool backlog_is_full_for(struct backlog *backlog, uid_t uid, struct error *error)
+bool backlog_refuses_retry(struct backlog *backlog, uid_t uid, struct error *error)
 {
     struct user user;
     if (!backlog)
         return false;
     const struct job_record record = record_of(uid, &user);
-    return backlog_is_full(backlog, &record, error);
+    return backlog_ask(backlog, &record, error) != BACKLOG_OPEN;
 }
 
 static void expect(struct backlog *backlog, struct text name, const struct job_record *record,

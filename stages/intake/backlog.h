@@ -22,10 +22,17 @@ void backlog_free(struct backlog *backlog); /* NULL is fine, as for all of these
 /* A batch begins. */
 void backlog_begin(struct backlog *backlog);
 
-/* May no other job like this wait?  Then a sentence says so.  limits.waiting is not for administrators. */
-bool backlog_is_full(struct backlog *backlog, const struct job_record *record, struct error *error);
+enum backlog_answer {
+    BACKLOG_OPEN,
+    BACKLOG_FULL, /* as many jobs of its owner wait as may, by limits.waiting */
+    BACKLOG_OVER  /* it would be over a row of limits.rows */
+};
+
+/* May another job like this come?  Else a sentence says why not.  limits.waiting is not for administrators. */
+enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record *record,
+                                struct error *error);
 /* The same of a failed job, which is not looked at, that this user asks to be tried again. */
-bool backlog_is_full_for(struct backlog *backlog, uid_t uid, struct error *error);
+bool backlog_refuses_retry(struct backlog *backlog, uid_t uid, struct error *error);
 
 /* That job is about to be published. */
 void backlog_add(struct backlog *backlog, const char *id, const struct job_record *record);

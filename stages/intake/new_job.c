@@ -250,8 +250,11 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     take_conditions(arena, &record, preparation.description);
     enum prepare_result prepared =
         limits_hold(arena, &limits, acceptor->repository, &record, &preparation);
-    if (prepared == PREPARED && backlog_is_full(acceptor->backlog, &record, &preparation.error)) {
-        diagnosis_too_many(&diagnosis, item->id, &preparation.error);
+    enum backlog_answer answer = prepared == PREPARED
+                                     ? backlog_ask(acceptor->backlog, &record, &preparation.error)
+                                     : BACKLOG_OPEN;
+    if (answer != BACKLOG_OPEN) {
+        diagnosis_too_many(&diagnosis, item->id, answer == BACKLOG_OVER, &preparation.error);
         return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
     }
     if (prepared == PREPARED)

@@ -156,12 +156,14 @@ void diagnosis_refused_file(struct diagnosis *diagnosis, const struct error *err
              "What was dropped is kept here, as `dropped`.");
 }
 
-void diagnosis_too_many(struct diagnosis *diagnosis, const char *id, const struct error *error)
+void diagnosis_too_many(struct diagnosis *diagnosis, const char *id, bool over,
+                        const struct error *error)
 {
-    begin_diagnosis(diagnosis, "TooManyWaiting", "permanent", RETRY_NEVER);
+    begin_diagnosis(diagnosis, over ? "OverLimit" : "TooManyWaiting", "permanent", RETRY_NEVER);
     take_error(diagnosis, "", error);
-    say_next(diagnosis,
-             "not retried. Once fewer of its owner's jobs wait (dlspool list): dlspool retry %s",
+    say_next(diagnosis, "not retried. Once %s: dlspool retry %s",
+             over ? "there is room under the limit (dlspool limits)"
+                  : "fewer of its owner's jobs wait (dlspool list)",
              id);
 }
 

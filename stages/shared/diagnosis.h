@@ -45,7 +45,9 @@ void diagnosis_bad_request(struct diagnosis *diagnosis, const char *source,
 void diagnosis_refused_request(struct diagnosis *diagnosis, const struct error *error);
 void diagnosis_refused_file(struct diagnosis *diagnosis, const struct error *error);
 /* As many jobs of its owner wait as may. */
-void diagnosis_too_many(struct diagnosis *diagnosis, const char *id, const struct error *error);
+/* `over`: because of a row of limits.rows; else of limits.waiting. */
+void diagnosis_too_many(struct diagnosis *diagnosis, const char *id, bool over,
+                        const struct error *error);
 #define REASON_NO_TEMPLATE "NoTemplate"
 void diagnosis_render(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                       enum render_failure failure, const struct error *error);

@@ -330,8 +330,8 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
     if (row->gpu_type.length)
         snprintf(type, sizeof(type), " of type %s", row->gpu_type.data);
     if (phase == USE_WAITING && exceeds(used->jobs, 1, row->waiting))
-        error_set(sentence, "%s has %" PRId64 " jobs that wait, and no more may (%s)", subject,
-                  used->jobs, which);
+        error_set(sentence, "%s has %" PRId64 " job%s waiting, and no more may (%s)", subject,
+                  used->jobs, quantity_plural(used->jobs), which);
     else if (exceeds(used->jobs, 1, row->running))
         error_set(sentence, "%s has %" PRId64 " job%s%s %s, and no more may (%s)", subject,
                   used->jobs, quantity_plural(used->jobs), *type ? " with GPUs" : "",

@@ -357,6 +357,9 @@ keep diff "$id"
 keep plan HEAD
 keep history
 keep history --rebuild
+set_setting rows '[{user: root, running: 1, waiting: 1, cpus: 1, memory: 1Gi, gpus: 1, time_limit: 1h, gpu_type: a}]'
+keep limits
+set_setting rows '[]'
 keep simulate "$data/trace.csv" --profiles "$data/profiles" --gpus 8
 stop_daemon
 make rendered asked; keep kill "$id"

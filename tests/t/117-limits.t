@@ -105,6 +105,33 @@ ok "the other comes back, to wait as it was to" wait_for 20 in_state wait4 held
 dlspool release wait4 >/dev/null
 ok "and is done" wait_for 20 in_state wait4 "done"
 
+# Rows of limits.rows.
+>"$scratch/daemon.log"
+change waiting 0 rows '[{user: nobody, gpus: 2}, {group: "*", running: 0, gpu_type: A100}, {queue: q, waiting: 1}, {user: nobody, time_limit: 30m}]'
+as nobody many 'tasks: {main: {gpus: 4}}'
+ok "a job that is more than its row is refused" wait_for 20 says many \
+    'gpus: found 4, expected at most 2, as the user nobody may have no more (limits.rows of dlspool.yaml, line [0-9]*, which an administrator can change)$'
+as nobody lengthy 'time_limit: 45m'
+ok "one that takes longer, too" wait_for 20 says lengthy 'time_limit: found 45 min, expected at most 30 min, as the user nobody'
+as nobody timed
+ok "one that names no time has the row's" wait_for 20 has timed '^time_limit_ms: 1800000'
+as nobody typed 'gpu_type: A100' 'tasks: {main: {gpus: 1}}'
+waits() { grep -q 'Waiting for a limit: group [0-9]* has 0 jobs with GPUs running, and no more may' "$(job_dir typed)/why"; }
+ok "one that is over a row waits, and says for which" wait_for 20 waits
+like "$("$DLSPOOL" -s "$spool" list --name typed 2>&1)" 'Waiting for a limit: group' "list says so"
+as nobody queued1 'queue: q' 'hold: true'
+ok "one may wait in the queue" wait_for 20 in_state queued1 held
+as nobody queued2 'queue: q' 'hold: true'
+ok "the next is refused" wait_for 20 says queued2 'queue q has 1 job waiting, and no more may'
+like "$(why queued2)" '^Next: not retried. Once there is room under the limit \(dlspool limits\): dlspool retry' "and told what to do"
+like "$("$DLSPOOL" -s "$spool" limits)" 'user nobody  .* gpus  *2  *0  *1$' "limits shows limit, use and what waits"
+is "$("$DLSPOOL" -s "$spool" limits --json | jq -c '[.[] | select(.of == "queue").waiting]')" '[{"limit":1,"used":1,"waiting":1}]' "and so with --json"
+>"$scratch/daemon.log"
+change rows '[]' waiting 3
+ok "without the row the job goes on" wait_for 20 in_state typed "done"
+ask nobody kill queued1
+ok "and none is left" wait_for 20 in_state queued1 failed
+
 # A restart counts again what waits.
 for i in 5 6 7; do as nobody "wait$i" 'hold: true'; done
 settled() { for i in 5 6 7; do in_state "wait$i" held || in_state "wait$i" failed || return 1; done; }

@@ -49,7 +49,7 @@ static bool full(uid_t uid)
 {
     const struct job_record record = job_of(uid);
     error.text[0] = '\0';
-    bool result = backlog_is_full(backlog, &record, &error);
+    bool result = backlog_ask(backlog, &record, &error) == BACKLOG_FULL;
     assert_int_equal(result, error.text[0] != '\0');
     return result;
 }
@@ -174,12 +174,54 @@ static void without_a_limit_nothing_is_counted(void **state)
     (void)state;
     own.settings.limits.waiting = 0;
     assert_null(backlog_new(&own));
-    assert_false(backlog_is_full(NULL, NULL, &error));
-    assert_false(backlog_is_full_for(NULL, ANN, &error));
+    assert_false(backlog_ask(NULL, NULL, &error));
+    assert_false(backlog_refuses_retry(NULL, ANN, &error));
     backlog_begin(NULL);
     backlog_add(NULL, "x", NULL);
     backlog_add_retry(NULL, TEXT("x"), ANN);
     backlog_free(NULL);
+}
+
+/* Rows of limits.rows: what waits by group and queue, and what also runs where the row refuses. */
+static void rows_bound_what_comes(void **state)
+{
+    struct job_record job = job_of(ANN);
+    (void)state;
+    backlog_free(backlog);
+    stage_close(&own);
+    job.id = TEXT("run-0000000000001");
+    job.request_file = TEXT("request.yaml");
+    job.attempt = 1;
+    job.gpus = 3;
+    job.failure.exit_code = -1;
+    put_job(STATE_SUBMITTED, &job, "", NULL);
+    write_settings("limits:\n  rows:\n  - {queue: short, waiting: 1}\n"
+                   "  - {user: \"*\", gpus: 4, over: refuse}\n");
+    assert_int_equal(stage_open(&own, "intake", path, &error), 0);
+    backlog = backlog_new(&own);
+    backlog_begin(backlog);
+    job = job_of(ANN);
+    job.queue = TEXT("short");
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+    backlog_add(backlog, "new-0000000000001", &job);
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OVER);
+    assert_string_equal(error.text,
+                        "queue short has 1 job waiting, and no more may (limits.rows of "
+                        "dlspool.yaml, line 3, which an administrator can change)");
+    job.queue = TEXT("");
+    job.gpus = 2;
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OVER);
+    assert_non_null(
+        strstr(error.text, "user 1001 uses and waits for 3 of 4 GPUs, and the job needs 2 "));
+    job.gpus = 1;
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+    backlog_add(backlog, "new-0000000000002", &job);
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OVER);
+    assert_non_null(
+        strstr(error.text, "user 1001 uses and waits for 4 of 4 GPUs, and the job needs 1 "));
+    job = job_of(BOB);
+    job.gpus = 4;
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_backlog, close_backlog)
@@ -193,6 +235,7 @@ int main(void)
         TEST(administrators_may_have_any_number),
         TEST(a_retry_counts_until_its_job_is_seen),
         TEST(without_a_limit_nothing_is_counted),
+        TEST(rows_bound_what_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

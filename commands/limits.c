@@ -1,0 +1,233 @@
+/* commands/limits.c - dlspool limits: what users, groups and queues may have, have, and wait for
+ *
+ * The jobs of rendered/, held/ and submitted/ are counted as the stages count them (stages/shared/use.h).
+ */
+#include <grp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/duration.h"
+#include "base/quantity.h"
+#include "commands/commands.h"
+#include "commands/complain.h"
+#include "commands/open.h"
+#include "commands/options.h"
+#include "commands/print.h"
+#include "stages/shared/use.h"
+
+enum { NAME_SIZE = 80 };
+
+/* What a row can limit. */
+struct amount {
+    const char *name; /* in dlspool.yaml */
+    int64_t limit, used, waiting;
+    bool is_counted; /* used and waiting mean something */
+    const char *(*format)(int64_t value, char buffer[static QUANTITY_TEXT_SIZE]);
+};
+enum { AMOUNTS = 6 };
+
+static const char *format_count(int64_t value, char buffer[static QUANTITY_TEXT_SIZE])
+{
+    snprintf(buffer, QUANTITY_TEXT_SIZE, "%" PRId64, value);
+    return buffer;
+}
+
+static const char *format_time(int64_t value, char buffer[static QUANTITY_TEXT_SIZE])
+{
+    char text[CLOCK_TEXT_SIZE];
+    snprintf(buffer, QUANTITY_TEXT_SIZE, "%s", duration_format(value, text));
+    return buffer;
+}
+
+static void list_amounts(const struct limit_row *row, const struct use_amounts *amounts,
+                         struct amount list[static AMOUNTS])
+{
+    const struct use_amounts *used = &amounts[USE_RUNNING], *waiting = &amounts[USE_WAITING];
+    const struct amount all[AMOUNTS] = {
+        {"running", row->running, used->jobs, waiting->jobs, true, format_count},
+        {"waiting", row->waiting, waiting->jobs, waiting->jobs, true, format_count},
+        {"cpus", row->cpus, used->cpus, waiting->cpus, true, quantity_format_cpus},
+        {"memory", row->memory, used->memory, waiting->memory, true, quantity_format_bytes},
+        {"gpus", row->gpus, used->gpus, waiting->gpus, true, format_count},
+        {"time_limit", row->time_limit, 0, 0, false, format_time},
+    };
+    memcpy(list, all, sizeof(all));
+}
+
+struct listing {
+    struct arena *arena;
+    struct value *tree; /* for --json; else NULL */
+    struct use *use;
+    const struct limit_row *row;
+    bool shown; /* of this row somebody was */
+    bool titled;
+};
+
+/* The name of the user, group or queue that a row is about. */
+static void name_subject(const struct limit_row *row, struct text subject,
+                         char name[static NAME_SIZE])
+{
+    const struct group *group = NULL;
+    if (!limit_row_is_for_each(row))
+        subject = row->name;
+    else if (row->subject == LIMIT_GROUP && subject.length)
+        group = getgrgid((gid_t)strtoul(subject.data, NULL, 10));
+    if (group)
+        snprintf(name, NAME_SIZE, "%s", group->gr_name);
+    else
+        snprintf(name, NAME_SIZE, "%.*s", (int)subject.length, subject.data);
+}
+
+static void print_amounts(struct listing *listing, const struct limit_row *row, const char *name,
+                          const struct use_amounts *amounts, bool anybody)
+{
+    struct amount list[AMOUNTS];
+    char who[NAME_SIZE + 16], used[QUANTITY_TEXT_SIZE], waiting[QUANTITY_TEXT_SIZE];
+    char limit[QUANTITY_TEXT_SIZE];
+    list_amounts(row, amounts, list);
+    if (!listing->titled)
+        printf("%4s  %-24s %-12s %-10s %10s %10s %10s\n", "LINE", "WHO", "GPU TYPE", "OF", "LIMIT",
+               "USED", "WAITING");
+    listing->titled = true;
+    snprintf(who, sizeof(who), "%s%s %s", anybody ? "each " : "",
+             limit_row_subject_name(row->subject), anybody ? "" : name);
+    for (size_t i = 0; i < AMOUNTS; i++) {
+        const struct amount *amount = &list[i];
+        bool counted = amount->is_counted && !anybody;
+        if (amount->limit < 0)
+            continue;
+        printf("%4u  ", row->line);
+        printf("%-24s %-12s %-10s %10s %10s %10s\n", who,
+               row->gpu_type.length ? row->gpu_type.data : "-", amount->name,
+               amount->format(amount->limit, limit),
+               counted ? amount->format(amount->used, used) : "-",
+               counted ? amount->format(amount->waiting, waiting) : "-");
+    }
+}
+
+static struct value *amount_tree(struct arena *arena, const struct amount *amount, bool anybody)
+{
+    /* In the units of --json: CPUs, bytes, seconds. */
+    double unit = strcmp(amount->name, "cpus") == 0 || !amount->is_counted ? 1000 : 1;
+    struct value *tree = value_object(arena);
+    bool counted = amount->is_counted && !anybody;
+    value_put(arena, tree, "limit", value_number(arena, (double)amount->limit / unit));
+    value_put(arena, tree, "used",
+              counted ? value_number(arena, (double)amount->used / unit) : value_null(arena));
+    value_put(arena, tree, "waiting",
+              counted ? value_number(arena, (double)amount->waiting / unit) : value_null(arena));
+    return tree;
+}
+
+static void add_tree(struct listing *listing, const struct limit_row *row, const char *name,
+                     const struct use_amounts *amounts, bool anybody)
+{
+    struct arena *arena = listing->arena;
+    struct value *tree = value_object(arena);
+    struct amount list[AMOUNTS];
+    list_amounts(row, amounts, list);
+    value_put(arena, tree, "line", value_number(arena, row->line));
+    value_put(arena, tree, "of", value_string(arena, limit_row_subject_name(row->subject)));
+    value_put(arena, tree, "name", anybody ? value_null(arena) : value_string(arena, name));
+    value_put(arena, tree, "gpu_type",
+              row->gpu_type.length ? value_text(arena, row->gpu_type) : value_null(arena));
+    value_put(arena, tree, "over",
+              value_string(arena, row->over == LIMIT_REFUSE ? "refuse" : "wait"));
+    for (size_t i = 0; i < AMOUNTS; i++)
+        value_put(arena, tree, list[i].name,
+                  list[i].limit < 0 ? value_null(arena) : amount_tree(arena, &list[i], anybody));
+    value_append(arena, listing->tree, tree);
+}
+
+static void show_use(struct listing *listing, const struct limit_row *row, const char *name,
+                     const struct use_amounts *amounts, bool anybody)
+{
+    if (listing->tree)
+        add_tree(listing, row, name, amounts, anybody);
+    else
+        print_amounts(listing, row, name, amounts, anybody);
+}
+
+static void see_use(void *context, const struct limit_row *row, struct text subject,
+                    const struct use_amounts amounts[USE_PHASES])
+{
+    struct listing *listing = context;
+    char name[NAME_SIZE];
+    if (row != listing->row || (!amounts[USE_RUNNING].jobs && !amounts[USE_WAITING].jobs))
+        return;
+    name_subject(row, subject, name);
+    show_use(listing, row, name, amounts, false);
+    listing->shown = true;
+}
+
+/* A row in whose name nobody has anything is shown by itself. */
+static void show_row(struct listing *listing, const struct limit_row *row)
+{
+    static const struct use_amounts none[USE_PHASES];
+    listing->row = row;
+    listing->shown = false;
+    use_walk(listing->use, see_use, listing);
+    if (!listing->shown)
+        show_use(listing, row, row->name.data, none, limit_row_is_for_each(row));
+}
+
+static int show_limits(const struct spool *spool, const struct settings *settings, bool json)
+{
+    const struct job_limits *limits = &settings->limits;
+    struct arena *arena = arena_new();
+    struct error error;
+    struct listing listing = {
+        .arena = arena,
+        .tree = json ? value_list(arena) : NULL,
+        .use = use_new(spool, limits->rows, limits->row_count,
+                       1u << STATE_RENDERED | 1u << STATE_HELD | 1u << STATE_SUBMITTED)};
+    int status = STATUS_DONE;
+    if (use_look(listing.use, &error)) {
+        complain("%s", error.text);
+        status = STATUS_FAILED;
+    }
+    for (size_t i = 0; i < limits->row_count && status == STATUS_DONE; i++)
+        show_row(&listing, &limits->rows[i]);
+    if (json && status == STATUS_DONE)
+        print_json(listing.tree);
+    else if (!limits->row_count)
+        puts("dlspool.yaml has no limits.rows: nobody's use is limited");
+    use_free(listing.use);
+    arena_free(arena);
+    return status;
+}
+
+int command_limits(int argument_count, char **arguments)
+{
+    bool json = false;
+    const struct option_spec options[] = {
+        {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, a list"}, {0}};
+    const struct verb_usage usage = {
+        "limits",
+        "",
+        0,
+        0,
+        "Show what users, groups and queues may have, have, and wait for.",
+        "A line for each thing that a row of limits.rows in dlspool.yaml limits, by the row's line there, for\n"
+        "each user, group or queue who has jobs or is named by it.\n",
+        options};
+    struct settings settings;
+    struct spool spool;
+    struct error error;
+    int operand_count, status;
+    if (!options_read(&usage, argument_count, arguments, &operand_count, &status))
+        return status;
+    if (open_spool(&spool))
+        return STATUS_FAILED;
+    if (settings_read(&settings, &spool, &error)) {
+        complain("%s", error.text);
+        spool_close(&spool);
+        return STATUS_FAILED;
+    }
+    status = show_limits(&spool, &settings, json);
+    settings_free(&settings);
+    spool_close(&spool);
+    return status;
+}

@@ -166,6 +166,11 @@ void use_drop(struct use *use, const char *id)
         forget(use, job);
 }
 
+bool use_has(const struct use *use, const char *id)
+{
+    return names_find(use->jobs, text_of(id)) != NULL;
+}
+
 void use_settle(struct use *use, const char *id)
 {
     struct counted *job = names_find(use->jobs, text_of(id));

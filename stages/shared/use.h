@@ -33,6 +33,7 @@ int use_look(struct use *use, struct error *error);
 /* The job counts in that phase from now on, in place of how it did before; `held`: also while no look finds it. */
 void use_add(struct use *use, const char *id, const struct job_record *record, enum use_phase phase,
              bool held);
+bool use_has(const struct use *use, const char *id);
 /* A job that was added is where looks find it, if it still is. */
 void use_settle(struct use *use, const char *id);
 /* It counts no longer, unless a look has found it since it was added. */

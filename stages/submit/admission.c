@@ -64,7 +64,8 @@ bool admission_grant(struct submitter *submitter, struct item *item)
     struct error error, reason;
     if (!submitter->use || item->fate != ITEM_SUBMIT)
         return true;
-    if (!use_exceeds_running(submitter->use, &item->record, &over) ||
+    if (use_has(submitter->use, item->place.id) ||
+        !use_exceeds_running(submitter->use, &item->record, &over) ||
         handover_is_unsettled(item->job)) {
         use_add(submitter->use, item->place.id, &item->record, USE_RUNNING, true);
         return true;

@@ -170,7 +170,8 @@ static const char settings[] = "executor: local\n"
                                "poll_interval: 500ms\n"
                                "scan_interval: 2s\n"
                                "kill_grace: 1s\n"
-                               "free_percent: 0\n";
+                               "free_percent: 0\n"
+                               "limits:\n  rows: [{user: \"*\", running: 20, waiting: 100}]\n";
 
 void world_name(struct world *world, const char *top, const char *name)
 {

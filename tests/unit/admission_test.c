@@ -5,6 +5,8 @@
  */
 #include "stage_fixture.h"
 
+#include <errno.h>
+
 #include "base/sha256.h"
 #include "spool/jobs.h"
 
@@ -250,6 +252,29 @@ static void what_ran_before_a_restart_counts(void **state)
     ran("maybe ");
 }
 
+static ssize_t write_no_intent(int file, const void *bytes, size_t count)
+{
+    if (memmem(bytes, count, " intent ", 8)) {
+        errno = EROFS;
+        return -1;
+    }
+    return write(file, bytes, count);
+}
+
+/* What could not be submitted for a reason of the file system's is not kept out by having been counted. */
+static void what_is_kept_counts_once(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", running: 1}\n");
+    put("one", &(struct asking){.uid = ANN});
+    sys.write = write_no_intent;
+    run_round_after(0);
+    sys.write = write;
+    ran("");
+    run_round_after(6000);
+    ran("one ");
+}
+
 /* A stream of jobs of all kinds that come and end at random: no row is ever exceeded, and all run in the end. */
 static void no_row_is_ever_exceeded(void **state)
 {
@@ -322,6 +347,7 @@ int main(void)
         TEST(a_small_job_does_not_pass_a_large_one_for_ever),
         TEST(what_can_never_start_stands_in_nobodys_way),
         TEST(what_ran_before_a_restart_counts),
+        TEST(what_is_kept_counts_once),
         TEST(no_row_is_ever_exceeded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,8 @@ int command_kill(int argument_count, char **arguments);
 int command_retry(int argument_count, char **arguments);
 int command_hold(int argument_count, char **arguments);
 int command_release(int argument_count, char **arguments);
+int command_pause(int argument_count, char **arguments);
+int command_resume(int argument_count, char **arguments);
 int command_resubmit(int argument_count, char **arguments);
 int command_render(int argument_count, char **arguments);
 int command_convert(int argument_count, char **arguments);

@@ -14,6 +14,7 @@
 #include "commands/options.h"
 #include "commands/print.h"
 #include "renderer/host.h"
+#include "spool/pause.h"
 #include "spool/job_state.h"
 #include "spool/jobs.h"
 #include "spool/plan_file.h"
@@ -34,7 +35,9 @@ struct report {
     int64_t dropped; /* files in incoming/, and those of them that have been claimed */
     int64_t jobs[JOB_STATES];
     char oldest[ID_SIZE]; /* the oldest waiting job; "": none */
-    bool planned;         /* jobs have deadlines or sizes */
+    bool is_paused;
+    struct pause pause;
+    bool planned; /* jobs have deadlines or sizes */
     struct plan_file plan;
     bool asked; /* the executor was queried */
     bool takes_jobs, has_capacity;
@@ -214,6 +217,12 @@ static void print_report(const struct report *report)
         printf("daemon       %s\n", report->serving == 0
                                         ? "not running (start it with `dlspool run`)"
                                         : "it is unknown whether one is running");
+    if (report->is_paused) {
+        struct error paused;
+        pause_describe(&report->pause, &paused);
+        printf("paused       %s; nothing is started until somebody says `dlspool resume`\n",
+               paused.text);
+    }
     printf("%-12s %" PRId64 "\n", "incoming", report->dropped);
     for (int state = 0; state < JOB_STATES; state++)
         print_count(report, (enum job_state)state);
@@ -242,6 +251,21 @@ static void print_report(const struct report *report)
 }
 
 /* For programs */
+
+static struct value *pause_tree(const struct report *report)
+{
+    struct arena *arena = report->arena;
+    struct value *tree = value_object(arena);
+    char time[CLOCK_TEXT_SIZE];
+    value_put(arena, tree, "by", value_string(arena, report->pause.by));
+    value_put(arena, tree, "since",
+              report->pause.since ? value_string(arena, clock_format(report->pause.since, time))
+                                  : value_null(arena));
+    value_put(arena, tree, "reason",
+              *report->pause.reason ? value_string(arena, report->pause.reason)
+                                    : value_null(arena));
+    return tree;
+}
 
 static struct value *host_tree(const struct report *report)
 {
@@ -326,6 +350,7 @@ static struct value *report_tree(const struct report *report)
     for (int state = 0; state < JOB_STATES; state++)
         value_put(arena, jobs, job_state_name((enum job_state)state),
                   value_number(arena, (double)report->jobs[state]));
+    value_put(arena, tree, "paused", report->is_paused ? pause_tree(report) : value_null(arena));
     value_put(arena, tree, "jobs", jobs);
     value_put(arena, tree, "oldest_waiting",
               report->oldest[0] ? value_string(arena, report->oldest) : value_null(arena));
@@ -382,6 +407,7 @@ int command_status(int argument_count, char **arguments)
     } else {
         report.serving = lease_present(&report.spool, report.who);
         count_jobs(&report);
+        report.is_paused = pause_read(&report.spool, &report.pause);
         report.planned = plan_file_read(&report.spool, report.arena, &report.plan, NULL) == 0;
         report.removed_count =
             removed_file_read(&report.spool, clock_now() - removed_shown, report.removed);

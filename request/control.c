@@ -17,14 +17,16 @@ enum {
     CONTROL_LONGEST = 1024, /* bytes of a control file, comments included */
     ID_SHORTEST = 3,        /* bytes of a job's id */
     ID_LONGEST = 63,
+    WORDS_LONGEST = 200, /* bytes of a reason to pause */
 };
 
 static const struct {
     const char *name;
     enum control_verb verb; /* CONTROL_NONE: of a later version */
 } verbs[] = {
-    {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY},  {"hold", CONTROL_HOLD},
-    {"release", CONTROL_RELEASE}, {"approve", CONTROL_NONE},
+    {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY}, {"hold", CONTROL_HOLD},
+    {"release", CONTROL_RELEASE}, {"pause", CONTROL_PAUSE}, {"resume", CONTROL_RESUME},
+    {"approve", CONTROL_NONE},
 };
 
 enum { VERB_COUNT = ARRAY_COUNT(verbs) };
@@ -116,6 +118,21 @@ static const struct member *control_member(const struct value *root)
     return NULL;
 }
 
+/* Is it about the spool, not about a job? */
+static bool is_of_spool(enum control_verb verb)
+{
+    return verb == CONTROL_PAUSE || verb == CONTROL_RESUME;
+}
+
+/* Words for people, on one line. */
+static bool are_words(struct text words)
+{
+    for (size_t i = 0; i < words.length; i++)
+        if ((unsigned char)words.data[i] < ' ' || words.data[i] == 0x7f)
+            return false;
+    return words.length <= WORDS_LONGEST;
+}
+
 /* Read the verb's member into *control.  -1 and a sentence when it is faulty. */
 static int read_control(struct reading *reading, const struct value *root,
                         const struct member *member, struct control *control, struct error *error)
@@ -123,24 +140,30 @@ static int read_control(struct reading *reading, const struct value *root,
     struct value_path path = {.name = member->key};
     int verb = find_verb(member->key);
     struct text word = {"", 0}, id = word, tasks = word;
-    bool scalar = values_scalar_text(member->value, false, &word);
+    bool spool = is_of_spool(verbs[verb].verb);
+    bool scalar = (spool && member->value->kind == VALUE_NULL) ||
+                  values_scalar_text(member->value, spool, &word);
     request_control_split(word, &id, &tasks);
     if (root->object.count > 1)
         problems_add(reading, &path, member->line, member->column,
                      "found beside other fields, expected it alone: a control file asks for one "
                      "thing");
-    else if (!scalar || !is_id(id))
+    else if (spool && (!scalar || !are_words(word)))
+        problems_expected(reading, &path, member->value,
+                          "one line of at most %d bytes that says why", WORDS_LONGEST);
+    else if (!spool && (!scalar || !is_id(id)))
         problems_expected(reading, &path, member->value,
                           "a job's id: %d to %d small letters, digits and hyphens", ID_SHORTEST,
                           ID_LONGEST);
-    else if (!tasks.length && id.length < word.length)
+    else if (!spool && !tasks.length && id.length < word.length)
         problems_expected(reading, &path, member->value,
                           "a job's id, a slash, and indexes of its tasks such as 0-5,9");
     else if (verbs[verb].verb == CONTROL_NONE)
         problems_add(reading, &path, member->line, member->column, "not yet supported");
     if (problems_report(reading, error))
         return -1;
-    *control = (struct control){.verb = verbs[verb].verb, .id = id, .tasks = tasks};
+    *control = spool ? (struct control){.verb = verbs[verb].verb, .words = word}
+                     : (struct control){.verb = verbs[verb].verb, .id = id, .tasks = tasks};
     return 0;
 }
 

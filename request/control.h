@@ -13,6 +13,8 @@ enum control_verb {
     CONTROL_RETRY,
     CONTROL_HOLD,
     CONTROL_RELEASE,
+    CONTROL_PAUSE,  /* the whole spool; `words` say why */
+    CONTROL_RESUME, /* ... goes on */
     CONTROL_VERBS
 };
 
@@ -20,6 +22,7 @@ struct control {
     enum control_verb verb; /* CONTROL_NONE: this is a job file */
     struct text id;         /* the job's id */
     struct text tasks;      /* of an array: the indexes of the tasks; empty: the whole job */
+    struct text words;      /* of pause and resume, which name no job: what else stands there */
 };
 
 /* "kill" and so on. */

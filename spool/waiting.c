@@ -18,7 +18,8 @@ static const struct {
 } table[] = {[WAITING_TURN] = {"turn", "Waiting for its turn"},
              [WAITING_ROOM] = {"room", "Waiting for resources"},
              [WAITING_LIMIT] = {"limit", "Waiting for a limit"},
-             [WAITING_EXECUTOR] = {"executor", "Waiting for the executor"}};
+             [WAITING_EXECUTOR] = {"executor", "Waiting for the executor"},
+             [WAITING_PAUSE] = {"pause", "The spool is paused"}};
 enum { WORDS = ARRAY_COUNT(table) };
 
 int waiting_write(const struct spool *spool, const struct waiting_file *waiting,
@@ -88,14 +89,16 @@ void waiting_sentence(enum waiting_for what, const char *reason, struct error *s
     size_t length = strcspn(reason, "\n");
     while (length && reason[length - 1] == '.')
         length--;
-    error_set(sentence, "%s%s%.*s.", table[what].phrase, length ? ": " : "", (int)length, reason);
+    const char *between = !length ? "" : what == WAITING_PAUSE ? " " : ": ";
+    error_set(sentence, "%s%s%.*s.", table[what].phrase, between, (int)length, reason);
 }
 
 void waiting_reason(const struct waiting_file *waiting, const char *id, struct text why,
                     struct error *sentence)
 {
     bool first = strcmp(waiting->first, id) == 0;
-    if (waiting->what == WAITING_EXECUTOR || (first && !why.length))
+    bool all = waiting->what == WAITING_EXECUTOR || waiting->what == WAITING_PAUSE;
+    if (all || (first && !why.length))
         waiting_sentence(waiting->what, waiting->reason, sentence);
     else if (why.length)
         error_set(sentence, "%.*s", (int)why.length, why.data);

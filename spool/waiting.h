@@ -16,10 +16,11 @@
 #include "spool/spool.h"
 
 enum waiting_for {
-    WAITING_TURN,    /* only for their turn */
-    WAITING_ROOM,    /* the first of them for capacity */
-    WAITING_LIMIT,   /* the first of them for a limit of dlspool's own */
-    WAITING_EXECUTOR /* all of them for an executor that does not answer */
+    WAITING_TURN,     /* only for their turn */
+    WAITING_ROOM,     /* the first of them for capacity */
+    WAITING_LIMIT,    /* the first of them for a limit of dlspool's own */
+    WAITING_EXECUTOR, /* all of them for an executor that does not answer */
+    WAITING_PAUSE     /* all of them, as the spool is paused */
 };
 
 struct waiting_file {

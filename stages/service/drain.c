@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "spool/jobs.h"
+#include "spool/pause.h"
 #include "spool/record.h"
 #include "stages/resubmit/held.h"
 #include "watcher/settle.h"
@@ -72,6 +73,13 @@ static bool held_moves(const struct spool *spool)
     return moves;
 }
 
+/* In a paused spool all wait for somebody, not for the daemon. */
+static bool nobody_waits(const struct spool *spool)
+{
+    struct pause pause;
+    return jobs_walk(spool, STATE_RENDERED, is_any_job, NULL) == 0 || pause_read(spool, &pause);
+}
+
 static bool nothing_left(const struct spool *spool)
 {
     union {
@@ -79,11 +87,10 @@ static bool nothing_left(const struct spool *spool)
         void *plain;
     } context = {.constant = spool};
     return directory_walk(spool->incoming, is_dropped_file, NULL) == 0 &&
-           directory_walk(spool->claims, is_any, NULL) == 0 &&
-           jobs_walk(spool, STATE_RENDERED, is_any_job, NULL) == 0 &&
+           directory_walk(spool->claims, is_any, NULL) == 0 && nobody_waits(spool) &&
            jobs_walk(spool, STATE_SUBMITTED, is_any_job, NULL) == 0 &&
            jobs_walk(spool, STATE_FAILED, comes_back, context.plain) == 0 && !held_moves(spool) &&
-           jobs_walk(spool, STATE_RENDERED, is_any_job, NULL) == 0;
+           nobody_waits(spool);
 }
 
 bool drain_is_done(struct drain *drain, const struct spool *spool)

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "spool/meant.h"
+#include "spool/pause.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold_tasks.h"
 #include "stages/users.h"
@@ -273,6 +274,30 @@ static int decide_request(const struct asking *asking, int64_t now, struct error
                               asking->asker.uid, now, error);
 }
 
+/* Pause the spool, or let it go on. */
+static int apply_to_spool(struct stage *stage, const struct control *control, uid_t uid,
+                          int64_t now, struct error *error)
+{
+    struct user asker;
+    struct pause pause = {.uid = uid, .since = now};
+    users_find(uid, &asker);
+    if (!settings_is_administrator(&stage->settings, &stage->spool, uid)) {
+        error_set(error, "only an administrator may %s the spool; %s is none",
+                  request_control_name(control->verb), asker.name);
+        return 1;
+    }
+    snprintf(pause.by, sizeof(pause.by), "%s", asker.name);
+    snprintf(pause.reason, sizeof(pause.reason), "%.*s", (int)control->words.length,
+             control->words.data);
+    bool pauses = control->verb == CONTROL_PAUSE;
+    int result =
+        pauses ? pause_write(&stage->spool, &pause, error) : pause_remove(&stage->spool, error);
+    if (!result)
+        log_say("the spool %s, as %s has asked%s%s", pauses ? "is paused" : "goes on", asker.name,
+                pauses && *pause.reason ? ": " : "", pauses ? pause.reason : "");
+    return result;
+}
+
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
                   struct error *error)
 {
@@ -280,6 +305,8 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
     struct job_record record;
     struct asking asking = {
         .verb = control->verb, .tasks = control->tasks, .place = &place, .record = &record};
+    if (control->verb == CONTROL_PAUSE || control->verb == CONTROL_RESUME)
+        return apply_to_spool(stage, control, uid, now, error);
     int result = open_job(stage, control, uid, &place, &asking.job, error);
     if (result)
         return result;

@@ -43,6 +43,8 @@ int admission_begin(struct submitter *submitter)
 {
     struct error error;
     submitter->newly_parked = 0;
+    if (submitter->is_paused)
+        queue_ripen(submitter->queue);
     if (!submitter->use)
         return 0;
     if (use_look(submitter->use, &error)) {
@@ -98,7 +100,21 @@ void admission_end(struct submitter *submitter, const struct item *item)
         use_drop(submitter->use, item->place.id);
 }
 
-bool admission_is_paused(const struct submitter *submitter)
+void admission_look_for_pause(struct submitter *submitter, bool seen)
 {
+    bool was = submitter->is_paused;
+    if (!seen && !was)
+        return;
+    submitter->is_paused = pause_read(&submitter->stage.spool, &submitter->pause);
+    if (was != submitter->is_paused)
+        log_say("%s", submitter->is_paused ? "the spool is paused: nothing is submitted"
+                                           : "the spool goes on");
+}
+
+bool admission_is_shut(const struct submitter *submitter)
+{
+    const struct queue_job *first = queue_first(submitter->queue);
+    if (submitter->is_paused && !(first && first->unsettled))
+        return true;
     return submitter->newly_parked >= submitter->item_count;
 }

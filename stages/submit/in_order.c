@@ -110,7 +110,7 @@ size_t in_order_take(struct submitter *submitter)
     if (backfill_refresh(submitter->backfill, &error))
         log_detail("the executor cannot tell what is free: %s", error.text);
     while (count < submit_window(submitter) && taking->passed_count < MOST_PASSED - 1 &&
-           !admission_is_paused(submitter) &&
+           !admission_is_shut(submitter) &&
            !(taking->blocked && backfill_is_shut(submitter->backfill)) && take_next(taking, &job)) {
         struct item *item = &submitter->items[count];
         if (taking->blocked && !job.unsettled &&

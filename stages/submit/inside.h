@@ -8,6 +8,7 @@
 
 #include "base/names.h"
 #include "spool/job.h"
+#include "spool/pause.h"
 #include "stages/guard.h"
 #include "stages/planning/backfill.h"
 #include "stages/planning/planning.h"
@@ -48,11 +49,13 @@ struct submitter {
     struct names *unexpected;  /* entries of rendered/ that are no jobs, which were logged */
     struct planning *planning; /* while planning is on, the plan decides the order, not the queue */
     struct load *load;         /* NULL: the executor takes any number of jobs */
-    char next[ID_SIZE];    /* the job that was taken from the queue and waits for a limit; or "" */
-    char over[ID_SIZE];    /* a job that waits for its owner's share of that limit; or "" */
-    struct use *use;       /* what runs, by the rows of limits.rows; NULL: no row limits it */
-    struct parked *parked; /* with it: the jobs that are over a row */
-    size_t newly_parked;   /* in this batch */
+    char next[ID_SIZE]; /* the job that was taken from the queue and waits for a limit; or "" */
+    char over[ID_SIZE]; /* a job that waits for its owner's share of that limit; or "" */
+    bool is_paused;     /* by `pause`: only what the executor may have already is submitted */
+    struct pause pause;
+    struct use *use;           /* what runs, by the rows of limits.rows; NULL: no row limits it */
+    struct parked *parked;     /* with it: the jobs that are over a row */
+    size_t newly_parked;       /* in this batch */
     struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
     /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
     struct queue_job first;
@@ -95,8 +98,10 @@ void admission_withdraw(struct submitter *submitter, const struct item *item);
 /* It has been submitted, or not: what counts follows its fate. */
 void admission_end(struct submitter *submitter, const struct item *item);
 bool admission_is_parked(const struct submitter *submitter, const char *id);
-/* Were so many parked in this batch that others than the submitter should have their turn? */
-bool admission_is_paused(const struct submitter *submitter);
+/* Look whether the spool is paused, where that may have changed. */
+void admission_look_for_pause(struct submitter *submitter, bool seen);
+/* Is nothing more to be taken from the queue in this batch, because the spool is paused or many were parked? */
+bool admission_is_shut(const struct submitter *submitter);
 
 /* The job of an open item, as the queue has it. */
 struct queue_job submit_queue_job(const struct item *item);

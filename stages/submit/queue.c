@@ -364,13 +364,18 @@ bool queue_has(const struct queue *queue, const char *id)
     return names_find(queue->ids, text_of(id));
 }
 
-bool queue_take(struct queue *queue, struct queue_job *job)
+void queue_ripen(struct queue *queue)
 {
     int64_t now = clock_elapsed();
     while (queue->later.count && queue->later.entries[0].time <= now) {
         struct entry entry = heap_pop(&queue->later);
         ready_push(queue, &entry);
     }
+}
+
+bool queue_take(struct queue *queue, struct queue_job *job)
+{
+    queue_ripen(queue);
     if (queue->turn_count == 0)
         return false;
     struct entry entry = ready_pop(queue);

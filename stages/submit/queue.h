@@ -53,6 +53,9 @@ void queue_add(struct queue *queue, const struct queue_job *job);
 void queue_later(struct queue *queue, const struct queue_job *job, int64_t time);
 bool queue_has(const struct queue *queue, const char *id);
 
+/* Those that were put back, and whose time has come, are in their places: queue_first() sees them. */
+void queue_ripen(struct queue *queue);
+
 /* Take the first job whose time has come; false when there is none. */
 bool queue_take(struct queue *queue, struct queue_job *job);
 /* Give back a job that was taken and not served; its owner's turn is restored. */

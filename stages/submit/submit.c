@@ -28,6 +28,7 @@ enum { WINDOW_LEAST = 8, MOST_UNEXPECTED = 64 };
 static const int64_t again_after_error = 1000;   /* milliseconds */
 static const int64_t again_for_capacity = 2000;  /* ... until the executor is asked for it */
 static const int64_t again_while_narrow = 10000; /* ... when few are taken at a time */
+static const int64_t again_while_paused = 1000;  /* ... until it is looked whether it still is */
 static const int64_t again_when_full = 250;      /* ... until submitted/ is looked at for room */
 
 /* The window grows while the executor takes jobs, and shrinks when it took none of a batch. */
@@ -65,7 +66,7 @@ static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
         return true;
     }
     struct queue_job job;
-    if (!planning_is_on(submitter->planning)) {
+    if (!planning_is_on(submitter->planning) || submitter->is_paused) {
         bool taken = queue_take(submitter->queue, &job);
         if (taken)
             memcpy(id, job.id, ID_SIZE);
@@ -118,7 +119,7 @@ static size_t take_items(struct submitter *submitter)
         return 0;
     if (submitter->backfill && !planning_is_on(submitter->planning))
         return in_order_take(submitter);
-    while (count < submit_window(submitter) && !admission_is_paused(submitter) &&
+    while (count < submit_window(submitter) && !admission_is_shut(submitter) &&
            take_next(submitter, id)) {
         struct item *item = &submitter->items[count];
         if (!handover_open_job(submitter, item, id) || !admission_grant(submitter, item))
@@ -139,7 +140,7 @@ static size_t take_items(struct submitter *submitter)
 static void put_back(struct submitter *submitter, const struct item *item)
 {
     struct queue_job job = submit_queue_job(item);
-    job.unsettled = submitter->backfill && item->fate == ITEM_KEEP;
+    job.unsettled = item->fate == ITEM_KEEP && (submitter->backfill || submitter->is_paused);
     if (guard_is_narrow(submitter->guard))
         queue_add(submitter->tried, &job);
     else
@@ -254,7 +255,7 @@ static void take_job(struct submitter *submitter, const char *id)
     }
     /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
      * has asked for meanwhile. */
-    queued.unsettled = submitter->backfill &&
+    queued.unsettled = (submitter->backfill || submitter->is_paused) &&
                        (!readable || handover_is_unsettled(job) ||
                         has_request(submitter, id, "kill") || has_request(submitter, id, "hold"));
     sys.close(job);
@@ -287,7 +288,10 @@ static void take_names(struct submitter *submitter)
     while (watch_next(submitter->watch, &name)) {
         struct text id = {name.name, name.length};
         if (!id_valid(id)) {
-            tell_of_stranger(submitter, id);
+            if (text_is(id, PAUSE_FILE))
+                admission_look_for_pause(submitter, true);
+            else
+                tell_of_stranger(submitter, id);
             continue;
         }
         /* The stage was notified of it, or the executor is long in answering. */
@@ -334,6 +338,9 @@ static bool has_work(const struct submitter *submitter)
 static int64_t next_round(const struct submitter *submitter)
 {
     int64_t due = watch_due(submitter->watch), planned = planning_due(submitter->planning);
+    if (submitter->is_paused) /* nobody notifies when the file is removed */
+        return clock_elapsed() + again_while_paused < due ? clock_elapsed() + again_while_paused
+                                                          : due;
     int64_t later = planning_is_on(submitter->planning) ? planned
                     : submitter->probe                  ? INT64_MAX /* nobody is handed over */
                                                         : queue_due(submitter->queue);
@@ -350,21 +357,31 @@ static int64_t next_round(const struct submitter *submitter)
     return later < due ? later : due;
 }
 
-/* Say what those wait for that are still here. */
-static void tell_waiting(struct submitter *submitter)
+/* The first of those that are still here, or "". */
+static const char *first_waiting(const struct submitter *submitter)
 {
-    char first[ID_SIZE] = "";
     bool planned = planning_is_on(submitter->planning);
     const struct queue_job *queued = queue_first(submitter->queue);
     if (submitter->next[0])
-        memcpy(first, submitter->next, ID_SIZE);
-    else if (submitter->over[0])
-        memcpy(first, submitter->over, ID_SIZE);
-    else if (submitter->first.id[0] && !planned)
-        memcpy(first, submitter->first.id, ID_SIZE);
-    else if (queued && !planned)
-        memcpy(first, queued->id, ID_SIZE);
-    if (submitter->probe && has_work(submitter))
+        return submitter->next;
+    if (submitter->over[0])
+        return submitter->over;
+    if (submitter->first.id[0] && !planned)
+        return submitter->first.id;
+    return queued && !planned ? queued->id : "";
+}
+
+/* Say what those wait for that are still here. */
+static void tell_waiting(struct submitter *submitter)
+{
+    char first[ID_SIZE];
+    bool planned = planning_is_on(submitter->planning);
+    snprintf(first, sizeof(first), "%s", first_waiting(submitter));
+    if (submitter->is_paused) {
+        struct error paused;
+        pause_describe(&submitter->pause, &paused);
+        waits_set(submitter->waits, WAITING_PAUSE, first, paused.text);
+    } else if (submitter->probe && has_work(submitter))
         waits_set(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);
     else if (submitter->next[0] || submitter->over[0])
         waits_set(submitter->waits, WAITING_LIMIT, first, submitter->reason.text);
@@ -396,6 +413,7 @@ static void submit_all(struct submitter *submitter)
 static int64_t submit_round(struct stage *stage)
 {
     struct submitter *submitter = (struct submitter *)stage;
+    admission_look_for_pause(submitter, false);
     take_names(submitter);
     bool answers = !has_work(submitter) || executor_answers(submitter);
     if (planning_make_plan(submitter->planning, answers) && planning_is_on(submitter->planning))
@@ -463,6 +481,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->arena = arena_new();
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     submitter->executor = sealed ? NULL : stage_executor(stage, error);
+    admission_look_for_pause(submitter, true);
     if (submitter->executor) {
         submitter->load = load_new(&stage->spool, submitter->executor);
         admission_open(submitter);

@@ -57,6 +57,8 @@ static const char *next_of(enum waiting_for what)
         return "the job is submitted automatically as soon as the limit allows it.";
     case WAITING_EXECUTOR:
         return "the job is submitted automatically as soon as the executor answers.";
+    case WAITING_PAUSE:
+        return "the job is submitted automatically when an administrator lets the spool go on: dlspool resume";
     }
     return "the job starts automatically as soon as there is room for it.";
 }

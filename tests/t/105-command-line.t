@@ -359,6 +359,11 @@ keep history
 keep history --rebuild
 set_setting rows '[{user: root, running: 1, waiting: 1, cpus: 1, memory: 1Gi, gpus: 1, time_limit: 1h, gpu_type: a}]'
 keep limits
+printf 'paused by=ann uid=1 since=2026-11-22T10:00:00.000Z reason=x\n' >"$spool/rendered/PAUSED"
+keep status
+rm -f "$spool/rendered/PAUSED"
+keep pause --reason maintenance
+keep resume
 set_setting rows '[]'
 keep simulate "$data/trace.csv" --profiles "$data/profiles" --gpus 8
 stop_daemon

@@ -132,6 +132,26 @@ ok "without the row the job goes on" wait_for 20 in_state typed "done"
 ask nobody kill queued1
 ok "and none is left" wait_for 20 in_state queued1 failed
 
+# The spool is paused and goes on.
+said=$(somebody pause 2>&1)
+is "$? $said" "1 dlspool pause: only an administrator may pause the spool" "a user may not pause the spool"
+ask nobody pause x
+ok "by a control file neither" wait_for 20 says pause-nobody-x 'only an administrator may pause the spool; nobody is none'
+dlspool pause --reason 'disks: "new" ones' >/dev/null
+ok "an administrator may" wait_for 20 test -e "$spool/rendered/PAUSED"
+as root waiting
+paused() { dlspool list --name waiting | grep -q 'The spool is paused by root since .*: disks: "new" ones\.'; }
+ok "what is dropped then is taken, waits, and says why" wait_for 20 paused
+like "$(dlspool status)" '^paused  *by root since .*: disks: "new" ones; nothing is started' "status says so"
+is "$(dlspool status --json | jq -r '.paused.by + " " + .paused.reason')" 'root disks: "new" ones' "and so with --json"
+unlike "$(dlspool check 2>&1)" PAUSED "check finds nothing wrong with it"
+stop_daemon
+"$DLSPOOL" -s "$spool" run --drain >/dev/null 2>&1 && in_state waiting rendered
+is $? 0 "a restart changes nothing, and --drain does not wait for ever"
+start_daemon
+dlspool resume >/dev/null
+ok "resume lets it go on" wait_for 20 in_state waiting "done"
+
 # A restart counts again what waits.
 for i in 5 6 7; do as nobody "wait$i" 'hold: true'; done
 settled() { for i in 5 6 7; do in_state "wait$i" held || in_state "wait$i" failed || return 1; done; }

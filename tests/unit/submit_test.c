@@ -5,6 +5,7 @@
 #include "stage_fixture.h"
 
 #include "base/sha256.h"
+#include "spool/pause.h"
 #include "spool/waiting.h"
 #include "stages/lease_line.h"
 
@@ -349,9 +350,63 @@ static void a_limit_is_named_and_who_is_behind(void **state)
                         "dlspool.yaml).");
 }
 
+static void pause_spool(bool paused)
+{
+    const struct pause pause = {.by = "root", .since = now, .reason = "the file server moves"};
+    assert_int_equal(paused ? pause_write(&spool, &pause, &error) : pause_remove(&spool, &error),
+                     0);
+}
+
+static void a_paused_spool_starts_nothing(void **state)
+{
+    (void)state;
+    fake.outcome = SUBMIT_ACCEPTED;
+    const char *first = put("one", 1);
+    pause_spool(true);
+    run_round_after(0);
+    const char *second = put("two", 2);
+    run_round_after(6000);
+    assert_int_equal(fake.asked, 0);
+    static const char told[] =
+        "The spool is paused by root since 2026-01-01T12:00:00.000Z: the file server moves.";
+    assert_string_equal(why_of(first, STATE_RENDERED), told);
+    assert_string_equal(reason_of(second), told);
+    /* Not even after a restart. */
+    close_stage();
+    open_stage();
+    run_round_after(6000);
+    assert_int_equal(fake.asked, 0);
+    pause_spool(false);
+    run_round_after(1000);
+    assert_true(in_state(first, STATE_SUBMITTED) && in_state(second, STATE_SUBMITTED));
+    assert_string_equal(why_of(first, STATE_SUBMITTED), "");
+}
+
+/* What the executor may have runs perhaps, so it must be followed. */
+static void a_paused_spool_asks_about_what_may_run(void **state)
+{
+    (void)state;
+    fake.outcome = SUBMIT_UNKNOWN;
+    const char *unknown = put("unknown", 1);
+    run_round_after(0);
+    assert_int_equal(fake.asked, 1);
+    const char *other = put("other", 2);
+    pause_spool(true);
+    close_stage();
+    open_stage();
+    fake.outcome = SUBMIT_ACCEPTED;
+    run_round_after(6000);
+    assert_true(in_state(unknown, STATE_SUBMITTED));
+    assert_true(in_state(other, STATE_RENDERED));
+    assert_true(fake.repeated);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_paused_spool_starts_nothing, open_all, close_spool),
+        cmocka_unit_test_setup_teardown(a_paused_spool_asks_about_what_may_run, open_all,
+                                        close_spool),
         cmocka_unit_test_setup_teardown(what_is_declined_waits_where_it_is, open_all, close_spool),
         cmocka_unit_test_setup_teardown(the_log_of_one_that_waits_stays_small, open_all,
                                         close_spool),

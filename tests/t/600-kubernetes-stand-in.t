@@ -5,6 +5,7 @@ Each case of what a 1.36.3 server was seen to answer, and what the rest of the t
 refused, how Jobs, pods and nodes end, what watches say, and each way to misbehave.
 """
 import base64
+import calendar
 import copy
 import http.client
 import json
@@ -734,10 +735,48 @@ def test_jobs(call, stand_in):
     same((told, item["status"].get("failedIndexes"), item["status"]["completedIndexes"],
           item["status"]["conditions"][-1]["reason"]),
          (["FailureTarget", "Failed"], "1", "0,2", "FailedIndexes"), "a limit per index")
+    test_indexes_that_are_tried_again(call, stand_in)
     call("POST", JOBS, indexed("gone", ttlSecondsAfterFinished=0))
     ok(wait(lambda: call("GET", JOBS + "/gone").status == 404), "a Job's time to live")
     told, item, made = outcome(call, job("plain", completions=3, parallelism=2))
     same((told[-1], item["status"]["succeeded"], len(made)), ("Complete", 3, 3), "not Indexed")
+
+
+def test_indexes_that_are_tried_again(call, stand_in):
+    """A failed pod keeps its finalizer, and counts for nothing, until its index has another one."""
+    count = "batch.kubernetes.io/job-index-failure-count"
+
+    def of_index(index):
+        return sorted((one for one in pods(call, "retried") if one["spec"]["hostname"] ==
+                       "retried-%d" % index),
+                      key=lambda one: one["metadata"]["annotations"][count])
+    stand_in.order("set", name="job_backoff", value=2)
+    stand_in.order("fate", pattern="/retried-1-", exit_code=1)
+    stand_in.order("fate", pattern="/retried-[02]-", seconds=-1)
+    call("POST", JOBS, changed(indexed("retried", 3, backoffLimitPerIndex=1, maxFailedIndexes=1),
+                               ("spec", "backoffLimit"), None))
+    wait(lambda: of_index(1) and of_index(1)[0]["status"].get("phase") == "Failed")
+    ended = finish_time(of_index(1)[0])
+    status = wait(lambda: call("GET", JOBS + "/retried").json["status"])
+    same((len(of_index(1)), "failed" in status, status.get("failedIndexes"),
+          of_index(1)[0]["metadata"].get("finalizers")),
+         (1, False, "", ["batch.kubernetes.io/job-tracking"]), "a failed index rests, uncounted")
+    wait(lambda: len(of_index(1)) == 2)
+    ok(1.9 < time.time() - ended, "for as long as it should", time.time() - ended)
+    same([one["metadata"]["annotations"][count] for one in of_index(1)], ["0", "1"],
+         "the next pod knows of the failure")
+    wait(lambda: call("GET", JOBS + "/retried").json["status"].get("failed") == 2)
+    status = call("GET", JOBS + "/retried").json["status"]
+    same((status["failed"], status["failedIndexes"], status["active"], len(of_index(1))),
+         (2, "1", 2, 2), "and its failure is the last one, which ends nothing else")
+    ok(not any("finalizers" in one["metadata"] for one in of_index(1)), "both were counted")
+    stand_in.order("set", name="job_backoff", value=0.1)
+    call("DELETE", JOBS + "/retried?propagationPolicy=Background")
+
+
+def finish_time(pod):
+    ended = pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"]
+    return calendar.timegm(time.strptime(ended, "%Y-%m-%dT%H:%M:%SZ"))
 
 
 def test_waiting(call, stand_in):

@@ -2,6 +2,8 @@
 
 As pkg/controller/job does: counting by finalizers (a pod is kept until it has been counted), Indexed
 and other Jobs, back-off limits, failure and success policies, deadlines, suspension, time to live.
+With backoffLimitPerIndex each index rests for itself after a failure, and its last failed pod is neither
+counted nor let go before the next one is there, which takes the number of failures from it.
 FailureTarget or SuccessCriteriaMet is written first, in an event of its own; Failed or Complete only
 when no pod of the Job is left running.
 """
@@ -18,9 +20,11 @@ from store import ADDED, DELETED, condition_true, timestamp, with_condition, wit
 FINALIZER = "batch.kubernetes.io/job-tracking"
 INDEX = "batch.kubernetes.io/job-completion-index"
 FAILURES = "batch.kubernetes.io/job-index-failure-count"
+IGNORED = "batch.kubernetes.io/job-index-ignored-failure-count"
 USER = "system:serviceaccount:kube-system:job-controller"
 SLICE_SECONDS = 0.004           # that the controller takes before requests get their turn
 RETRY_CREATION = 0.5            # seconds after a refused pod
+LONGEST_BACKOFF = 60            # times the first: ten minutes, and ten seconds
 REASONS = {
     "BackoffLimitExceeded": "Job has reached the specified backoff limit",
     "DeadlineExceeded": "Job was active longer than specified deadline",
@@ -56,6 +60,27 @@ def format_indexes(indexes):
 
 def pod_index(pod):
     return int((pod["metadata"].get("annotations") or {}).get(INDEX, -1))
+
+
+def failures_before(pod, *kinds):
+    """Of its index, as the pod was told when it was made."""
+    return sum(int((pod["metadata"].get("annotations") or {}).get(kind, 0))
+               for kind in kinds or (FAILURES, IGNORED))
+
+
+def finished_time(pod):
+    """As getFinishedTime: of its containers, or when it was no longer ready, or deleted, or made."""
+    meta, status = pod["metadata"], pod["status"]
+    ends = [((one.get("state") or {}).get("terminated") or {}).get("finishedAt")
+            for one in status.get("containerStatuses") or ()]
+    if ends and all(ends):
+        return max(map(parse_time, ends))
+    for one in status.get("conditions") or ():
+        if one["type"] == "Ready" and one["status"] == "False" and one.get("lastTransitionTime"):
+            return parse_time(one["lastTransitionTime"])
+    if meta.get("deletionTimestamp"):
+        return parse_time(meta["deletionTimestamp"]) - meta.get("deletionGracePeriodSeconds", 0)
+    return parse_time(meta["creationTimestamp"])
 
 
 class JobController:
@@ -179,6 +204,8 @@ class JobController:
             reason, message = verdict
         if target is None and reason is None:
             reason, message = self._judge(job, status)
+        if target is not None or reason is not None:
+            self._count_delayed(job, status, counted)
         if target is None and reason is not None:
             success = reason in ("CompletionsReached", "SuccessPolicy")
             target = "SuccessCriteriaMet" if success else "FailureTarget"
@@ -190,7 +217,7 @@ class JobController:
                 self._delete_pod(job, pod, False)
             active = []
         elif not meta.get("deletionTimestamp"):
-            active = self._manage(job, status, pods, active)
+            active = self._manage(job, status, pods, active, counted["delayed"])
         self._finish_sync(job, status, active, counted, target)
 
     def _finish_sync(self, job, status, active, counted, target):
@@ -295,40 +322,71 @@ class JobController:
 
     # ---- counting ----
 
+    def _failed_indexes(self, spec, status, pods):
+        """Those that may not be tried again, with what has failed since the last look."""
+        lost = parse_indexes(status.get("failedIndexes", ""))
+        for pod in pods if "backoffLimitPerIndex" in spec else ():
+            if self._counts_as_failed(spec, pod) and pod_index(pod) in range(spec["completions"]):
+                action, _ = self._by_policy(spec, pod)
+                failures = failures_before(pod, FAILURES) + (action != "Ignore")
+                if action == "FailIndex" or failures > spec["backoffLimitPerIndex"]:
+                    lost.add(pod_index(pod))
+        return lost
+
+    def _delayed(self, spec, pods, over):
+        """The last failed pod of each index that is to have another one."""
+        found = {}
+        if "backoffLimitPerIndex" not in spec:
+            return found
+        over = over | {pod_index(pod) for pod in pods if self._active(pod)}
+        for pod in pods:
+            index = pod_index(pod)
+            if not self._counts_as_failed(spec, pod) or index in over or \
+                    index not in range(spec["completions"]):
+                continue
+            last = found.get(index)
+            if last is None or (failures_before(last) <= failures_before(pod) and
+                                finished_time(last) <= finished_time(pod)):
+                found[index] = pod
+        return found
+
+    @staticmethod
+    def _counts_as_failed(spec, pod):
+        """Has it failed, and is yet to be counted?"""
+        phase = pod["status"].get("phase")
+        return FINALIZER in (pod["metadata"].get("finalizers") or ()) and (
+            phase == "Failed" or phase != "Succeeded" and
+            pod["metadata"].get("deletionTimestamp") and
+            spec["podReplacementPolicy"] == "TerminatingOrFailed")
+
     def _count(self, job, status, pods):
         """Take pods that have ended into the status.  Whom it took, and what follows from it."""
         spec = job["spec"]
         indexed = spec["completionMode"] == "Indexed"
-        counted = {"plain": [], "failed": [], "others": []}
+        counted = {"plain": [], "failed": [], "others": [], "delayed": {}}
         done = parse_indexes(status.get("completedIndexes", ""))
-        lost = parse_indexes(status.get("failedIndexes", ""))
         verdict = None
         for pod in sorted(pods, key=lambda one: one["metadata"]["name"]):
-            if FINALIZER not in (pod["metadata"].get("finalizers") or ()):
+            if FINALIZER not in (pod["metadata"].get("finalizers") or ()) or \
+                    pod["status"].get("phase") != "Succeeded":
                 continue
-            phase = pod["status"].get("phase")
-            if phase == "Succeeded":
-                if not indexed:
-                    counted["plain"].append(pod)
-                    status["succeeded"] = status.get("succeeded", 0) + 1
-                else:
-                    counted["others"].append(pod)
-                    if pod_index(pod) not in done and 0 <= pod_index(pod) < spec["completions"]:
-                        done.add(pod_index(pod))
-            elif phase == "Failed" or pod["metadata"].get("deletionTimestamp") and \
-                    spec["podReplacementPolicy"] == "TerminatingOrFailed":
-                action, words = self._by_policy(spec, pod)
-                if action == "Ignore":
-                    counted["others"].append(pod)
-                    continue
-                counted["failed"].append(pod)
-                status["failed"] = status.get("failed", 0) + 1
-                if action == "FailJob":
-                    verdict = verdict or ("PodFailurePolicy", words)
-                if "backoffLimitPerIndex" in spec:
-                    failures = int(pod["metadata"]["annotations"].get(FAILURES, 0)) + 1
-                    if action == "FailIndex" or failures > spec["backoffLimitPerIndex"]:
-                        lost.add(pod_index(pod))
+            if not indexed:
+                counted["plain"].append(pod)
+                status["succeeded"] = status.get("succeeded", 0) + 1
+            else:
+                counted["others"].append(pod)
+                if pod_index(pod) not in done and 0 <= pod_index(pod) < spec["completions"]:
+                    done.add(pod_index(pod))
+        lost = self._failed_indexes(spec, status, pods)
+        counted["delayed"] = self._delayed(spec, pods, done | lost)
+        for pod in sorted(pods, key=lambda one: one["metadata"]["name"]):
+            if not self._counts_as_failed(spec, pod):
+                continue
+            action, words = self._by_policy(spec, pod)
+            if action == "FailJob":
+                verdict = verdict or ("PodFailurePolicy", words)
+            if counted["delayed"].get(pod_index(pod)) is not pod:
+                self._count_failed(spec, status, counted, pod)
         if indexed:
             if done:
                 status["completedIndexes"], status["succeeded"] = format_indexes(done), len(done)
@@ -340,6 +398,25 @@ class JobController:
             self.not_before[job["metadata"]["uid"]] = time.monotonic() + limit * \
                 2 ** min(status.get("failed", 1) - 1, 6)
         return counted, verdict
+
+    def _count_failed(self, spec, status, counted, pod):
+        if self._by_policy(spec, pod)[0] == "Ignore":
+            counted["others"].append(pod)
+        else:
+            counted["failed"].append(pod)
+            status["failed"] = status.get("failed", 0) + 1
+
+    def _count_delayed(self, job, status, counted):
+        """There will be no other pod of its index, as the Job has ended."""
+        for pod in counted["delayed"].values():
+            self._count_failed(job["spec"], status, counted, pod)
+        counted["delayed"] = {}
+
+    def _rest(self, pod):
+        """For how many seconds its index is to have no other pod yet."""
+        first = self.cluster.settings["job_backoff"]
+        rest = min(first * 2 ** min(failures_before(pod), 30), first * LONGEST_BACKOFF)
+        return max(rest - (time.time() - finished_time(pod)), 0)
 
     @staticmethod
     def _by_policy(spec, pod):
@@ -406,7 +483,7 @@ class JobController:
             self._tell(job, "Normal", "SuccessfulDelete",
                        "Deleted pod: " + pod["metadata"]["name"])
 
-    def _manage(self, job, status, pods, active):
+    def _manage(self, job, status, pods, active, delayed):
         """As many pods as there should be; those that are active afterwards."""
         spec, meta = job["spec"], job["metadata"]
         wanted = 0 if spec.get("suspend") else spec["parallelism"]
@@ -435,19 +512,24 @@ class JobController:
             taken |= parse_indexes(status.get("completedIndexes", ""))
             taken |= parse_indexes(status.get("failedIndexes", ""))
             indexes = [at for at in range(spec["completions"]) if at not in taken][:missing]
+            rests = {at: self._rest(delayed[at]) for at in indexes if at in delayed}
+            indexes = [at for at in indexes if not rests.get(at)]
+            if rests and not indexes:
+                self._soon((meta["namespace"], meta["name"]), min(rests.values()) + 0.01)
         for index in indexes:
             if not self._may_create():
                 self._soon((meta["namespace"], meta["name"]),
                            1 / max(self.cluster.settings["pods_per_second"], 0.1))
                 break
-            pod = self._make_pod(job, index, status)
+            pod = self._make_pod(job, index, delayed.get(index))
             if pod is None:
                 self._soon((meta["namespace"], meta["name"]), RETRY_CREATION)
                 break
             active = active + [pod]
         return active
 
-    def _make_pod(self, job, index, status):
+    def _make_pod(self, job, index, before):
+        """`before`: the failed one in whose place it is; or None."""
         meta, template = job["metadata"], json.loads(json.dumps(job["spec"]["template"]))
         pod_meta, spec = template.get("metadata") or {}, template["spec"]
         middle = "-" if index < 0 else "-%d-" % index
@@ -460,7 +542,11 @@ class JobController:
             pod_meta.setdefault("labels", {})[INDEX] = str(index)
             pod_meta.setdefault("annotations", {})[INDEX] = str(index)
             if "backoffLimitPerIndex" in job["spec"]:
-                pod_meta["annotations"][FAILURES] = str(self._failures(job, index))
+                ignored = before and self._by_policy(job["spec"], before)[0] == "Ignore"
+                for kind, one_more in ((FAILURES, before and not ignored), (IGNORED, ignored)):
+                    number = (failures_before(before, kind) if before else 0) + bool(one_more)
+                    if number or kind == FAILURES:
+                        pod_meta["annotations"][kind] = str(number)
             spec.setdefault("hostname", "%s-%d" % (meta["name"], index))
             for container in spec["containers"] + (spec.get("initContainers") or []):
                 env = container.setdefault("env", [])
@@ -479,11 +565,3 @@ class JobController:
         self._tell(job, "Normal", "SuccessfulCreate",
                    "Created pod: " + entry.object["metadata"]["name"])
         return entry.object
-
-    def _failures(self, job, index):
-        found = 0
-        for key in self.pods.get(job["metadata"]["uid"], ()):
-            pod = self.store.get(PODS, *key)
-            if pod and pod_index(pod) == index and pod["status"].get("phase") == "Failed":
-                found = max(found, int(pod["metadata"]["annotations"].get(FAILURES, 0)) + 1)
-        return found

@@ -73,6 +73,7 @@ struct cached_job {
     char identity[EXECUTOR_IDENTITY_SIZE]; /* of the spool that made it; "": not known */
     bool retries;                          /* it replaces a pod that failed by itself ... */
     bool replaces;                         /* ... or for one that was lost, preempted, evicted */
+    int64_t time_limit;                    /* ms that each of its pods may run; 0: no limit */
     int64_t start, end;
     int64_t settled_since;      /* of clock_elapsed() */
     int64_t suspended_since;    /* of clock_elapsed(), from when that was first seen */

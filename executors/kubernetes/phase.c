@@ -1,9 +1,15 @@
 /* executors/kubernetes/phase.c - a job's phase, from what the cache knows of its Jobs and Pods
  *
  * The tasks are all indexes of all Jobs.  Of several pods of an index (one was lost, and replaced) the
- * one that succeeded counts, otherwise the newest.  The state of a task without a pod comes from its
- * Job: done when the Job lists its index or is complete, failed when the Job has failed.
+ * one that succeeded counts, otherwise the newest; but where the rule has lost tasks tried again (`again`,
+ * completion.h), which the Job controller does, such a task is lost until the pod in its place has started.
+ * The state of a task without a pod comes from its Job: done when the Job lists its index or is complete,
+ * failed when the Job has failed.
+ *
+ * Each pod has the whole time limit, counted from its own start.  That of a job whose pods are replaced is
+ * counted here, from the first start; while dlspool is away nobody does that.
  */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +26,15 @@ static const int64_t lost_patience = 60000;    /* ms beyond a lost pod's time to
 static const int64_t stale_patience = 60000;   /* ms for a finished Job's pods to be terminal */
 static const int64_t missing_patience = 60000; /* ms of an image that is not there */
 static const int64_t image_patience = 600000;  /* ms of an image that cannot be had */
+static const int64_t overdue = 5000;           /* ms after which a time limit is enforced here */
 
 /* A task with what orders and explains its end. */
 struct task {
     const struct cached_job *job;
     const struct cached_pod *pod;
+    const struct cached_pod *failed; /* the newest that has failed; NULL: none */
     int64_t end;
+    bool again;   /* its job goes on without it until it was started again */
     bool stopped; /* it was told to end */
     struct task_state state;
     const char *words; /* of its failure */
@@ -38,7 +47,7 @@ struct assessment {
     struct task *tasks;
     size_t count;
     bool started;
-    const struct cached_job *rule; /* the one that carries the rule */
+    const struct completion_rule *rule; /* NULL: the defaults */
 };
 
 /* ---- the tasks ---- */
@@ -54,8 +63,32 @@ static bool is_better(const struct cached_pod *a, const struct cached_pod *b)
     return strcmp(a->name, b->name) > 0;
 }
 
-/* Make the list of all tasks, each with its Job and its best pod, and find the Job with the completion
- * rule.  The number of tasks. */
+static void read_rule(struct assessment *assessment)
+{
+    const struct cached_token *token = assessment->token;
+    const struct cached_job *found = NULL;
+    for (size_t j = 0; j < token->job_count; j++)
+        if (token->jobs[j].rule && (!found || token->jobs[j].owner))
+            found = &token->jobs[j];
+    if (found)
+        assessment->rule = completion_read(assessment->arena, text_of(found->rule), NULL);
+}
+
+/* Are lost tasks of the Job tried again, all of them?  (It does not know indexes: task 0 comes again, too.) */
+static bool tries_again(const struct assessment *assessment, const struct cached_job *job)
+{
+    return job->retries && completion_again(assessment->rule, job->role, INT_MAX) > 0;
+}
+
+static void add_pod(struct task *task, const struct cached_pod *pod)
+{
+    if (is_better(pod, task->pod))
+        task->pod = pod;
+    if (pod->phase == POD_FAILED && is_better(pod, task->failed))
+        task->failed = pod;
+}
+
+/* Make the list of all tasks, each with its Job and its best pod.  The number of tasks. */
 static size_t list_tasks(struct assessment *assessment)
 {
     const struct cached_token *token = assessment->token;
@@ -69,8 +102,10 @@ static size_t list_tasks(struct assessment *assessment)
     for (size_t j = 0; j < token->job_count; j++) {
         const struct cached_job *job = &token->jobs[j];
         struct task *first = &assessment->tasks[at];
+        bool again = tries_again(assessment, job);
         for (int i = 0; i < job->completions; i++, at++) {
             assessment->tasks[at].job = job;
+            assessment->tasks[at].again = again;
             assessment->tasks[at].state.index = i;
             assessment->tasks[at].state.killed = executor_task_is_killed(assessment->poll, i);
             snprintf(assessment->tasks[at].state.role, sizeof(assessment->tasks[at].state.role),
@@ -78,12 +113,9 @@ static size_t list_tasks(struct assessment *assessment)
         }
         for (size_t p = 0; p < token->pod_count; p++) {
             const struct cached_pod *pod = &token->pods[p];
-            if (pod->index < job->completions && strcmp(pod->role, job->role) == 0 &&
-                is_better(pod, first[pod->index].pod))
-                first[pod->index].pod = pod;
+            if (pod->index < job->completions && strcmp(pod->role, job->role) == 0)
+                add_pod(&first[pod->index], pod);
         }
-        if (job->rule && (!assessment->rule || job->owner))
-            assessment->rule = job;
     }
     return total;
 }
@@ -110,9 +142,11 @@ static bool holds_index(const char *indexes, int index)
     return false;
 }
 
-/* Will the Job make another pod in place of this one? */
-static bool is_replaced(const struct cached_job *job, const struct cached_pod *pod)
+/* Does the task go on in another pod, which its Job makes in place of this one? */
+static bool is_replaced(const struct task *task)
 {
+    const struct cached_job *job = task->job;
+    const struct cached_pod *pod = task->pod;
     bool disrupted = strcmp(pod->reason, "NodeLost") == 0 ||
                      strcmp(pod->reason, "Preempted") == 0 || strcmp(pod->reason, "Evicted") == 0;
     if (job->suspended && pod->deletion) /* Kueue has suspended the Job for now */
@@ -121,8 +155,8 @@ static bool is_replaced(const struct cached_job *job, const struct cached_pod *p
     if (pod->phase == POD_FAILED && pod->deletion && !pod->counted && !job->failed &&
         !job->cancelled)
         return true;
-    return pod->phase == POD_FAILED && !job->failed && !job->complete && !job->cancelled &&
-           !job->deadline && (job->retries || (job->replaces && disrupted)) &&
+    return pod->phase == POD_FAILED && !task->again && !job->failed && !job->complete &&
+           !job->cancelled && !job->deadline && (job->retries || (job->replaces && disrupted)) &&
            !holds_index(job->given_up, pod->index);
 }
 
@@ -132,7 +166,7 @@ static void assess_ended_pod(struct task *task)
 {
     const struct cached_pod *pod = task->pod;
     bool told = task->job->cancelled && pod->deletion;
-    if (is_replaced(task->job, pod))
+    if (is_replaced(task))
         return;
     /* When a Job has failed, its other pods are stopped.  Within the same second, or with clocks of nodes
      * that differ, they must not be taken for the first failure. */
@@ -202,10 +236,19 @@ static void assess_missing_pod(struct task *task)
     }
 }
 
+/* The pod that tells how the task fares.  One that has failed does so until the next one has started, for which
+ * there may be no room. */
+static const struct cached_pod *telling_pod(const struct task *task)
+{
+    const struct cached_pod *pod = task->pod;
+    bool begun = pod && (pod->started || pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED);
+    return task->again && task->failed && !begun ? task->failed : pod;
+}
+
 /* Set the state of a task, and what it adds to the job's start, end and node. */
 static void assess_task(struct assessment *assessment, struct task *task)
 {
-    const struct cached_pod *pod = task->pod;
+    const struct cached_pod *pod = task->pod = telling_pod(task);
     if (!pod)
         assess_missing_pod(task);
     else if (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
@@ -254,10 +297,10 @@ static int compare_tasks(const void *a, const void *b)
 }
 
 /* Find the fewest ends, in their order, that decide the outcome; more ends never undo a decision. */
-static struct completion_outcome find_decision(struct assessment *assessment,
-                                               const struct completion_rule *rule, size_t ended,
+static struct completion_outcome find_decision(struct assessment *assessment, size_t ended,
                                                size_t *deciding)
 {
+    const struct completion_rule *rule = assessment->rule;
     struct completion_outcome outcome =
         completion_judge(rule, assessment->poll->tasks, ended, assessment->count);
     size_t low = 0, high = ended;
@@ -316,10 +359,7 @@ static void decide_phase(struct assessment *assessment)
         poll->tasks[i] = assessment->tasks[i].state;
         ended += assessment->tasks[i].state.ended;
     }
-    struct completion_rule *rule =
-        assessment->rule ? completion_read(assessment->arena, text_of(assessment->rule->rule), NULL)
-                         : NULL;
-    struct completion_outcome outcome = find_decision(assessment, rule, ended, &deciding);
+    struct completion_outcome outcome = find_decision(assessment, ended, &deciding);
     if (outcome.state == COMPLETION_SUCCEEDED) {
         poll->phase = PHASE_SUCCEEDED;
     } else if (outcome.state == COMPLETION_FAILED && assessment->token->kept) {
@@ -334,6 +374,28 @@ static void decide_phase(struct assessment *assessment)
     }
     qsort(poll->tasks, assessment->count, sizeof(*poll->tasks), compare_tasks);
     poll->task_count = assessment->count;
+}
+
+/* Has a job whose pods are replaced been running for longer than it may, counted from its first start? */
+static bool is_overdue(const struct assessment *assessment)
+{
+    const struct cached_token *token = assessment->token;
+    int64_t limit = 0, first = INT64_MAX;
+    for (size_t j = 0; j < token->job_count; j++)
+        if (tries_again(assessment, &token->jobs[j]))
+            limit = token->jobs[j].time_limit;
+    for (size_t p = 0; limit && p < token->pod_count; p++)
+        if (token->pods[p].start && token->pods[p].start < first)
+            first = token->pods[p].start;
+    return first < INT64_MAX && clock_now() - first > limit + overdue;
+}
+
+static void end_overdue(struct job_poll *poll)
+{
+    poll->phase = PHASE_FAILED;
+    poll->exit_code = EXIT_UNKNOWN;
+    snprintf(poll->reason, sizeof(poll->reason), "TimeLimit");
+    snprintf(poll->detail, sizeof(poll->detail), "the job ran for longer than its time limit");
 }
 
 /* Do the Jobs count more finished pods than the cache has?  Missing pods may have output. */
@@ -352,10 +414,13 @@ enum kubernetes_known kubernetes_phase_poll(struct cached_token *token, struct a
                                             struct job_poll *poll)
 {
     struct assessment assessment = {.token = token, .arena = arena, .poll = poll};
+    read_rule(&assessment);
     assessment.count = list_tasks(&assessment);
     for (size_t i = 0; i < assessment.count; i++)
         assess_task(&assessment, &assessment.tasks[i]);
     decide_phase(&assessment);
+    if (poll->phase == PHASE_RUNNING && is_overdue(&assessment))
+        end_overdue(poll);
     if (poll->phase == PHASE_WAITING)
         snprintf(poll->detail, sizeof(poll->detail), "%s", kubernetes_waiting_say(token));
     if (poll->ended && poll->ended < poll->started)

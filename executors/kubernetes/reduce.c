@@ -23,7 +23,8 @@ enum {
     NAME_LIMIT = 253,         /* bytes of an object's name */
     INDEXES_LIMIT = 64 << 10, /* bytes of status.completedIndexes */
     RULE_LIMIT = 16 << 10,
-    TASKS_LIMIT = 100000 /* of one Job */
+    LONGEST_LIMIT = INT_MAX, /* seconds of a time limit */
+    TASKS_LIMIT = 100000     /* of one Job */
 };
 
 /* A role that can be part of a file's name, else "task". */
@@ -228,7 +229,15 @@ static void read_conditions(struct cached_job *job, const struct value *status)
         job->settled_since = clock_elapsed() + 1;
 }
 
-/* Does the Job replace failed pods by itself?  dlspool's own templates leave that to dlspool. */
+static int64_t read_time_limit(const struct value *spec)
+{
+    double limit = value_get_number(value_get(value_get(spec, "template"), "spec"),
+                                    "activeDeadlineSeconds", 0);
+    return limit > 0 && limit <= LONGEST_LIMIT ? (int64_t)(limit * 1000) : 0;
+}
+
+/* Does the Job replace failed pods by itself?  dlspool's own templates have it do so only for what a job goes on
+ * without meanwhile. */
 static void read_retrying(struct cached_job *job, const struct value *spec)
 {
     const struct value *rules = value_get(value_get(spec, "podFailurePolicy"), "rules");
@@ -281,6 +290,7 @@ bool kubernetes_reduce_job(struct cached_job *job, const struct value *object)
     cached_set_text(&job->completed, value_get_text(status, "completedIndexes"), INDEXES_LIMIT);
     cached_set_text(&job->given_up, value_get_text(status, "failedIndexes"), INDEXES_LIMIT);
     read_retrying(job, spec);
+    job->time_limit = read_time_limit(spec);
     job->finished = get_count(status, "succeeded", 0) + get_count(status, "failed", 0);
     job->start = get_time(status, "startTime");
     read_conditions(job, status);

@@ -1,6 +1,7 @@
 /* executors/kubernetes/rules.c - what a manifest's objects must be beyond their fields' types */
 #include "executors/kubernetes/rules.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,7 +120,8 @@ static void check_host_names(const struct kubernetes_object *object, const char 
 }
 
 /* Check the fields of a Job that dlspool relies on: that indexes are tasks, that nothing is
- * started a second time, and that nobody else decides how it ends. */
+ * started a second time but what the rule has tried again (check_again), and that nobody else decides how it
+ * ends. */
 static void check_job_form(const struct value *spec, const char *path,
                            struct schema_problems *problems)
 {
@@ -135,7 +137,7 @@ static void check_job_form(const struct value *spec, const char *path,
             "%s.spec: expected completions from 1 to %d, and parallelism from 1 to as "
             "many",
             path, (int)MOST_COMPLETIONS);
-    bool by_index = read_whole_number(spec, "backoffLimitPerIndex", 1) == 0;
+    bool by_index = read_whole_number(spec, "backoffLimitPerIndex", -1) >= 0;
     if (!by_index && read_whole_number(spec, "backoffLimit", 1) != 0)
         kubernetes_schema_problem(
             problems, spec,
@@ -143,8 +145,8 @@ static void check_job_form(const struct value *spec, const char *path,
             "itself tries a job again",
             path);
     if (value_get(spec, "maxFailedIndexes") && !by_index)
-        kubernetes_schema_problem(
-            problems, spec, "%s.spec.maxFailedIndexes: it needs backoffLimitPerIndex: 0", path);
+        kubernetes_schema_problem(problems, spec,
+                                  "%s.spec.maxFailedIndexes: it needs backoffLimitPerIndex", path);
     if (!text_is(value_get_text(spec, "podReplacementPolicy"), "Failed"))
         kubernetes_schema_problem(
             problems, spec,
@@ -347,6 +349,24 @@ static void check_subdomain(const struct kubernetes_manifest *manifest, size_t i
             index);
 }
 
+/* Its Job tries a task again as often as the rule says, or less often. */
+static void check_again(const struct kubernetes_object *object, size_t index,
+                        const struct completion_rule *rule, struct schema_problems *problems)
+{
+    const struct value *spec = value_get(object->tree, "spec");
+    char role[64];
+    snprintf(role, sizeof(role), "%.*s", (int)object->role.length,
+             object->role.length ? object->role.data : "");
+    int number = read_whole_number(spec, "backoffLimitPerIndex", 0);
+    int most = completion_again(rule, role, INT_MAX);
+    if (number > most)
+        kubernetes_schema_problem(
+            problems, spec,
+            "items[%zu].spec.backoffLimitPerIndex: found %d, expected at most %d, which is what %s "
+            "says of `again` of the role %s; all else dlspool itself tries again",
+            index, number, most, KUBERNETES_ANNOTATION_COMPLETE, role);
+}
+
 /* Check what the annotations of the first object ask for: the rule of completion, which may name
  * only roles that there are, and the seconds for debugging. */
 static void check_owner(const struct kubernetes_manifest *manifest, struct arena *arena,
@@ -374,6 +394,9 @@ static void check_owner(const struct kubernetes_manifest *manifest, struct arena
                 KUBERNETES_ANNOTATION_COMPLETE,
                 error_quote(&quote, read->roles[i].role.data, read->roles[i].role.length));
     }
+    for (size_t i = 0; read && i < manifest->count; i++)
+        if (manifest->objects[i].kind->is_job)
+            check_again(&manifest->objects[i], i, read, problems);
     if (debug.length > 9 || (debug.length && strspn(debug.data, "0123456789") < debug.length))
         kubernetes_schema_problem(problems, tree,
                                   "items[0].metadata.annotations.%s: expected a number of seconds",

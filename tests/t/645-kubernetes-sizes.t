@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Jobs in a cluster that are given other sizes while they run: an elastic one has tasks added, a pod has
 # its processors changed, and what can neither is told to save its state, ended, and made again as another
-# object; and the signal for that, as a pod is told it.
+# object; and the signal for that, as a pod is told it.  An elastic job that loses a task gets it back.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 start_cluster || give_up "the stand-in starts"
 kubernetes_spool || exit 1
 trap 'stop_daemon; stop_cluster; finish' EXIT
 set_setting dwell 500ms
-fate 'flexible-|grows-|again-' '"seconds": -1'
+fate 'flexible-|grows-|again-|loses-' '"seconds": -1'
 start_daemon
 job() { # job NAME TYPE LINES...
     local name=$1 type=$2
@@ -56,6 +56,33 @@ ok "the log says so" wait_for 10 resized grows 4
 request grows 2 tasks 4 2
 ok "and loses some" wait_for 30 running grows 2
 ok "which is no failure" in_state grows submitted
+
+# A task that is lost: it rests, its Job makes another pod for it, and the job fails when too few are left.
+lose() { # lose INDEX...: the newest pods of these tasks end, and rest until they are let go
+    local index
+    order '{"order": "set", "name": "job_backoff", "value": 1000}' >/dev/null
+    for index; do
+        order "{\"order\": \"pod\", \"action\": \"finish\", \"exit_code\": 137, \"name\": \"$(newest "$index")\"}" >/dev/null
+    done
+}
+newest() { order '{"order": "dump", "what": "objects", "kind": "pods"}' |
+    jq -r "[.objects[] | select(.metadata.name | test(\"^loses-.*-$1-[a-z0-9]*$\"))] | sort_by(.status.phase == \"Running\") | last | .metadata.name"; }
+said() { log_of loses | grep -q "$1"; }
+job loses elastic 'tasks: {worker: {count: 3, cpus: 1, memory: 64Mi, command: [work]}}' 'size: {min: 2, max: 3}'
+must "an elastic job of three runs" wait_for 30 running loses 3
+wait_for 30 in_state loses submitted
+first=$(newest 2)
+lose 2
+ok "the log says that it has lost a task" wait_for 30 said ' lost attempt=1 task=worker-2 exit_code=137 '
+is "$("$DLSPOOL" -s "$spool" show --json loses | jq -c .lost)" '["worker-2"]' "and so does \`show\`"
+like "$("$DLSPOOL" -s "$spool" list)" 'worker-2 is lost' "and \`list\`"
+order '{"order": "set", "name": "job_backoff", "value": 0.1}' >/dev/null
+ok "it is started again" wait_for 30 said ' returned attempt=1 task=worker-2$'
+is "$("$DLSPOOL" -s "$spool" show --json loses | jq -c .lost)" '[]' "so it is not lost any more"
+unlike "$(newest 2)" "^$first\$" "in another pod"
+unlike "$(log_of loses)" ' failed ' "of the same attempt"
+lose 1 2
+ok "with fewer than size.min left the attempt fails" wait_for 30 said ' ended attempt=1 .* outcome=failed worker-0=143 worker-1=137 worker-2=137'
 
 # What knows only its first size is stopped, and made again.
 job again distributed 'tasks: {worker: {count: 2, cpus: 1, memory: 64Mi, command: [work]}}' 'size: {min: 1, max: 4}' \

@@ -451,6 +451,86 @@ static void a_failed_index_without_a_pod_has_ended(void **state)
     assert_int_equal(poll.tasks[1].exit_code, 0);
 }
 
+#define AGAIN "'dlspool/complete':'{\\'worker\\':{\\'failed\\':2,\\'again\\':3}}'"
+#define TRIES ",'backoffLimitPerIndex':3,'template':{'spec':{'activeDeadlineSeconds':1800}}"
+#define SECOND ",'second':''"
+#define LATER(state) "'phase':'Running'," MAIN("'running':{'startedAt':'2026-11-21T06:" state "Z'}")
+
+static void expect_lost(int exit_code)
+{
+    struct job_poll poll = ask();
+    assert_int_equal(poll.phase, PHASE_RUNNING);
+    assert_false(poll.tasks[0].ended);
+    assert_int_equal(poll.tasks[1].ended, exit_code != 0);
+    assert_int_equal(poll.tasks[1].exit_code, exit_code);
+}
+
+/* The Job makes another pod in place of one that an elastic job has lost. */
+static void what_is_lost_is_lost_until_it_runs_again(void **state)
+{
+    (void)state;
+    today -= 900000; /* 06:45 */
+    take_worker_job(AGAIN, TRIES, "");
+    take_pod("worker", 0, "", RUNNING);
+    take_pod("worker", 1, "", RUNNING);
+    expect_lost(0);
+    take_pod("worker", 1, TRACKED, FAILED("137", "10"));
+    expect_lost(137); /* it rests */
+    take_pod("worker", 1, SECOND, "'phase':'Pending'");
+    expect_lost(137); /* there may be no room for it */
+    take_pod("worker", 1, SECOND, LATER("42:00"));
+    expect_lost(0);
+    /* When that fails, too, it is lost again; and for good when it has been tried often enough. */
+    take_pod("worker", 1, SECOND, FAILED("3", "20"));
+    expect_lost(3);
+    take_worker_job(AGAIN, TRIES, "'failed':4,'failedIndexes':'1'");
+    expect_lost(3);
+}
+
+/* Of too few the job fails, although its Job would try them again. */
+static void it_fails_when_too_few_are_left(void **state)
+{
+    (void)state;
+    today -= 900000;
+    take_worker_job(AGAIN, TRIES, "");
+    take_pod("worker", 0, "", RUNNING);
+    take_pod("worker", 1, TRACKED, FAILED("137", "10"));
+    take_pod("worker", 1, SECOND, "'phase':'Pending'");
+    take_pod("worker", 0, TRACKED, FAILED("1", "30"));
+    expect(PHASE_FAILED, 1, "Exited", "task worker-0 ended with exit code 1");
+}
+
+/* With nobody left to work with, what rests is not waited for. */
+static void it_is_done_when_the_others_are(void **state)
+{
+    (void)state;
+    today -= 900000;
+    take_worker_job(AGAIN, TRIES, "");
+    take_pod("worker", 0, "", RUNNING);
+    take_pod("worker", 1, TRACKED, FAILED("137", "10"));
+    expect_lost(137);
+    take_pod("worker", 0, TRACKED, SUCCEEDED("15"));
+    expect(PHASE_SUCCEEDED, 0, "", "");
+}
+
+/* The pod in place of another has a whole time limit of its own, and the job has not. */
+static void the_time_limit_is_counted_from_the_first_start(void **state)
+{
+    (void)state;
+    take_worker_job(AGAIN, TRIES, ""); /* 06:31 and 1,800 s are 07:01 */
+    take_pod("worker", 0, "", RUNNING);
+    take_pod("worker", 1, TRACKED, FAILED("137", "10"));
+    take_pod("worker", 1, SECOND, LATER("58:00"));
+    take_pod("worker", 0, "", FAILED("137", "50"));
+    today += 55000;
+    expect(PHASE_RUNNING, 0, "", "");
+    today += 15000;
+    expect(PHASE_FAILED, 255, "TimeLimit", "the job ran for longer than its time limit");
+    /* Where nothing is tried again each pod's own limit is enough. */
+    take_worker_job("'dlspool/complete':'{\\'worker\\':{\\'failed\\':2}}'", TRIES, "");
+    expect(PHASE_RUNNING, 0, "", "");
+}
+
 static void a_failure_is_that_of_the_first(void **state)
 {
     (void)state;
@@ -765,6 +845,10 @@ int main(void)
         TEST(a_replaced_pod_does_not_count),
         TEST(the_rule_decides_when_it_is_first_met),
         TEST(tasks_of_a_sweep_are_judged_each_by_itself),
+        TEST(what_is_lost_is_lost_until_it_runs_again),
+        TEST(it_fails_when_too_few_are_left),
+        TEST(it_is_done_when_the_others_are),
+        TEST(the_time_limit_is_counted_from_the_first_start),
         TEST(a_failed_index_without_a_pod_has_ended),
         TEST(a_failure_is_that_of_the_first),
         TEST(a_cancelled_job_has_failed_once_it_is_still),

@@ -203,9 +203,19 @@ static void a_job_starts_its_tasks_once(void **state)
     refuses((struct parts){.job = JOB "\n    activeDeadlineSeconds: 0"},
             "items[0].spec.activeDeadlineSeconds: expected at least 1");
     refuses((struct parts){.job = JOB "\n    maxFailedIndexes: 1"},
-            "maxFailedIndexes: it needs backoffLimitPerIndex: 0");
+            "maxFailedIndexes: it needs backoffLimitPerIndex");
     good((struct parts){.job = COUNTS "backoffLimitPerIndex: 0\n    maxFailedIndexes: 1\n"
                                       "    podReplacementPolicy: Failed"});
+    /* But for what its rule has tried again. */
+#define TRIES(number) COUNTS "backoffLimitPerIndex: " number "\n    podReplacementPolicy: Failed"
+    refuses((struct parts){.job = TRIES("2")},
+            "items[0].spec.backoffLimitPerIndex: found 2, expected at most 0, which is what "
+            "dlspool/complete says of `again` of the role main");
+    static const char again[] = "dlspool/complete: '{\"main\":{\"failed\":2,\"again\":2}}'";
+    good((struct parts){.job = TRIES("2"), .annotations = again});
+    good((struct parts){.job = TRIES("0"), .annotations = again});
+    refuses((struct parts){.job = TRIES("3"), .annotations = again},
+            "items[0].spec.backoffLimitPerIndex: found 3, expected at most 2");
 }
 
 static void pods_are_checked_as_the_server_would(void **state)

@@ -517,6 +517,20 @@ static void a_rule_for_more_failures_keeps_the_others_running(void **state)
     assert_null(value_get(spec, "maxFailedIndexes"));
 }
 
+/* It is the Job that starts again what an elastic job has lost. */
+static void an_elastic_job_has_its_tasks_tried_again(void **state)
+{
+    (void)state;
+    struct shape shape = new_shape("elastic");
+    add_role(&shape, "worker", 4);
+    shape.job.size_min = 2;
+    shape.job.size_max = 4;
+    struct kubernetes_manifest *manifest = render("kubernetes/any/elastic.yaml", &shape);
+    const struct value *spec = value_get(manifest->objects[0].tree, "spec");
+    assert_true(value_get_number(spec, "backoffLimitPerIndex", -1) == 3);
+    assert_true(value_get_number(spec, "maxFailedIndexes", -1) == 2);
+}
+
 /* What has to be there at the same time for the job to begin. */
 static void a_gang_is_as_many_as_start_together(void **state)
 {
@@ -705,6 +719,7 @@ int main(void)
         cmocka_unit_test(any_program_can_find_its_peers),
         cmocka_unit_test(the_request_and_the_site_choose_nodes_and_queues),
         cmocka_unit_test(a_rule_for_more_failures_keeps_the_others_running),
+        cmocka_unit_test(an_elastic_job_has_its_tasks_tried_again),
         cmocka_unit_test(a_gang_is_as_many_as_start_together),
         cmocka_unit_test(paths_on_no_storage_are_refused),
         cmocka_unit_test(volumes_are_the_groups_where_the_site_says_so),

@@ -17,8 +17,8 @@
  *
  * `again: N` beside `failed` asks for something else: while the job goes on, a failed task of the role
  * is to be started again, each at most N times; not the one of index 0, at which the others meet (but on
- * Kubernetes, where a Job treats all its indexes alike, and the name leads to the new pod).  An executor that
- * cannot do that leaves it.
+ * Kubernetes, where a Job treats all its indexes alike, and the name leads to the new pod).  On Slurm the
+ * script does it, and the executor sees it.
  *
  * A task that was told to end counts like any other.  So the caller asks only until the job has
  * ended: the tasks that it stops afterwards would change the result.

@@ -288,6 +288,26 @@ static int note_file(void *context, const char *name, unsigned char type)
     return ++look->names > NAMES_MOST;
 }
 
+/* Forget what is read anew each time: also the ends of tasks that are started again, whose files go then. */
+static void forget_ends(struct slurm_job *job)
+{
+    job->alive = job->last_heartbeat = 0;
+    job->begun = job->ended = false;
+    for (size_t i = 0; i < job->task_count; i++) {
+        struct slurm_task *task = &job->tasks[i];
+        char role[sizeof(((struct task_state *)NULL)->role)];
+        task->last_heartbeat = 0;
+        if (!task->ended || !completion_has_again(job->rule))
+            continue;
+        snprintf(role, sizeof(role), "%.*s", (int)task->role.length, task->role.data);
+        if (completion_again(job->rule, role, task->index)) {
+            task->ended = false;
+            task->exit_code = 0;
+            task->reason[0] = '\0';
+        }
+    }
+}
+
 int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *error)
 {
     int64_t alive = job->alive, now = clock_elapsed();
@@ -295,10 +315,7 @@ int slurm_files_read(struct slurm *slurm, struct slurm_job *job, struct error *e
                         .directory = slurm_directory_job(slurm->directory, job->name, error)};
     if (look.directory < 0)
         return -1;
-    job->alive = job->last_heartbeat = 0;
-    job->begun = job->ended = false;
-    for (size_t i = 0; i < job->task_count; i++)
-        job->tasks[i].last_heartbeat = 0;
+    forget_ends(job);
     int result = directory_walk(look.directory, note_file, &look);
     sys.close(look.directory);
     if (result < 0)

@@ -21,13 +21,20 @@ example digits '' | drop digits.yaml
 must "digits: trained" wait_for 90 in_state digits "done"
 like "$(said digits main-0)" 'accuracy.*0\.9' "and the accuracy is in output/"
 
-# Programs that find one another
+# Programs that find one another.  Of one the agent of rank 1 is killed with its program, started again, and
+# taken back by the other, which waits half a minute for it.
 cat >"$scratch/elastic.py" <<'PROGRAM'
-import os, torch, torch.distributed as dist
+import os, signal, torch, torch.distributed as dist
 dist.init_process_group("gloo")
-total = torch.ones(1)
+total, killed = torch.ones(1), os.path.join(os.path.dirname(__file__), "killed")
 dist.all_reduce(total)
-print(f"rank {dist.get_rank()} of {dist.get_world_size()} has {int(total)} on {os.environ['SLURMD_NODENAME']}")
+print(f"rank {dist.get_rank()} of {dist.get_world_size()} has {int(total)} on {os.environ['SLURMD_NODENAME']}", flush=True)
+if os.environ["DLSPOOL_INDEX"] == "1" and not os.path.exists(killed):
+    open(killed, "w").close()
+    os.kill(os.getppid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+dist.all_reduce(total)      # fails while the other is gone
+print(f"finished with {dist.get_world_size()}")
 PROGRAM
 example ddp "s/cpus: 0.5/$alone/; s/EPOCHS: \"5\"/EPOCHS: \"2\", OMP_NUM_THREADS: \"1\"/" | drop ddp.yaml
 cat <<JOB | drop elastic.yaml
@@ -35,7 +42,6 @@ name: elastic
 library: pytorch
 type: elastic
 program: $scratch
-size: {min: 1, max: 2}
 env: {PET_REDIRECTS: "1", PET_TEE: "1", OMP_NUM_THREADS: "1"}
 tasks:
   worker:
@@ -49,10 +55,6 @@ for worker in 0 1; do
     like "$(said ddp worker-$worker)" 'loss' "worker $worker printed its losses"
     like "$(said ddp worker-$worker)" "rank $worker" "and its rank"
 done
-ok "torchrun, elastic: trained" wait_for 120 in_state elastic "done"
-like "$(said elastic worker-0)$(said elastic worker-1)" 'rank 1 of 2 has 2 on n[1-4]' "by two agents that met"
-is "$(cat <(said elastic worker-0) <(said elastic worker-1) | sed -n 's/.* of 2 has 2 on //p' | sort -u | wc -l)" 2 "on two nodes"
-
 # MPI: the launcher's own command, after one of the hosts' own, and a program that is started on all slots.
 # (Nodes that are one machine cannot share memory by the name of the host.)
 cat >"$scratch/allreduce.py" <<'PROGRAM'
@@ -121,6 +123,14 @@ is "$(for i in 0 1 2 3 4 5; do said sweep main-$i; done)" "0 of 6: 0.1 1 on elem
 4 of 6: \$HOME 1 on element 4
 5 of 6: \$HOME 2 on element 5" "each element had its own values"
 like "$(<"$(job_dir sweep)/why")" 'that of the index 4: main-4' "why names the one that failed"
+
+ok "torchrun, elastic: one of two is lost, and the job is done" wait_for 180 in_state elastic "done"
+like "$(<"$(job_dir elastic)/log")" ' lost attempt=1 task=worker-1 exit_code=137 ' "the log told of it when it was"
+like "$(<"$(job_dir elastic)/log")" ' returned attempt=1 task=worker-1$' "and that it was started again"
+is "$(cat <(said elastic worker-0) <(said elastic worker-1) | grep -c 'rank 1 of 2 has 2 on n[1-4]')" 2 "two agents met, and two again"
+is "$(cat <(said elastic worker-0) <(said elastic worker-1) | sed -n 's/.* of 2 has 2 on //p' | sort -u | wc -l)" 2 "on two nodes"
+is "$(cat <(said elastic worker-0) <(said elastic worker-1) | grep -c 'finished with 2')" 2 "and both ended together"
+like "$(said elastic worker-1)" '^dlspool: the task has failed \(137\), and is started again$' "the output says so, too"
 
 # Others connect to these: a server until it is killed, a notebook (a real Jupyter) for its time
 command -v jupyter-notebook >/dev/null && cat <<'JOB' | drop notebook.yaml

@@ -132,6 +132,73 @@ rm -rf "$scratch"/d/[^.]*
 run signalled "$scratch/d"
 is "$? $(content "$scratch/d/worker-0.ended") $(content "$scratch/d/missing-0.ended")" "193 193 LaunchFailed 193 LaunchFailed" "a step that is not started: another attempt"
 
+# ---- tasks that an elastic job has lost ----
+cat >"$scratch/part.sh" <<'PART'
+# What stands in $PLACE/INDEX is how its runs end, one after the other.  Each leaves something behind in a session of
+# its own.
+echo "$DLSPOOL_INDEX $DLSPOOL_RANK $SLURM_PROCID" >>"$PLACE/runs"
+number=$(grep -c "^$DLSPOOL_INDEX " "$PLACE/runs")
+setsid sleep 300 &
+echo $! >"$PLACE/left.$DLSPOOL_INDEX.$number"
+until_there() { until [ -e "$1" ]; do sleep 0.1; done; }
+case $(cut -d ' ' -f "$number" "$PLACE/$DLSPOOL_INDEX") in
+stay) trap 'exit 143' TERM; until_there "$PLACE/over"; exit 0 ;;
+deaf) trap '' TERM; until_there "$PLACE/over"; exit 0 ;;
+late) until_there "$PLACE/../worker-2.ended"; until_there "$PLACE/../worker-4.ended"; exit 6 ;;
+shell) kill -KILL $PPID; sleep 300 ;;
+*) exit 3 ;;
+esac
+PART
+script elastic <<JOB
+type: elastic
+size: {min: 1, max: 5}
+tasks: {worker: {count: 5, cpus: 1, memory: 8Mi, command: [bash, $scratch/part.sh]}}
+JOB
+sed 's/ rest=10$/ rest=60/' "$scratch/elastic.sh" >"$scratch/patient.sh"
+sed -i 's/ rest=10$/ rest=1/' "$scratch/elastic.sh"
+# begin NAME FATES...: a run in the background, with the fates of each task.
+begin() {
+    local index=0 name=$1
+    export PLACE=$scratch/$name/place
+    mkdir -p "$PLACE"
+    shift
+    for fate; do echo "$fate" >"$PLACE/$((index++))"; done
+    run "$script" "$scratch/$name" & runner=$!
+}
+ran_often() { [ "$(grep -c "^$1 " "$PLACE/runs" 2>/dev/null)" = "$2" ]; }
+is_over() { [ ! -d "/proc/$(<"$PLACE/left.$1")" ] || grep -qs '^State:.Z' "/proc/$(<"$PLACE/left.$1")/status"; }
+tasks_left() { [ "$(ps -o pid= --ppid "$(<"$PLACE/../.srun")" | wc -l)" = "$1" ]; }
+has_ended() { [ -e "$PLACE/../worker-$1.ended" ]; }
+let_go() { touch "$PLACE/over"; wait "$runner"; status=$?; kill $(cat "$PLACE"/left.*) 2>/dev/null; }
+
+script=elastic
+begin lost 'x' 'x late' 'shell stay' 'x x x x' stay
+ok "a task that is lost is started again, a few times" wait_for 60 ran_often 3 4
+ok "as one whose shell was killed is" wait_for 30 ran_often 2 2
+ok "and another" wait_for 30 ran_often 1 2
+ok "what its program has left behind is ended" is_over 1.1
+ok "and the program whose shell is gone" is_over 2.1
+is "$(sort -u "$PLACE/runs" | tr '\n' ' ')" "0 0 0 1 1 1 2 2 2 3 3 3 4 4 4 " "each time it is told the same of itself"
+ok "one that runs again has not ended" eval '! has_ended 1 && ! has_ended 2'
+like "$(content "$scratch/lost/worker-1.log")" '^dlspool: the task has failed \(3\), and is started again$' "its output says so"
+let_go
+is "$(cat "$scratch"/lost/worker-?.ended | tr '\n' ' ')$status" "3 6 0 3 0 3" "with nobody left to work with it is not"
+ok "nor is the first one, at which the others meet" ran_often 0 1
+
+script=patient
+begin told deaf x stay stay stay
+wait_for 30 has_ended 1
+DLSPOOL_DIRECTORY=$scratch/told "$scratch/told/.bin/scancel" --signal=TERM 77.0 2>/dev/null
+ok "one that rests when all are told to end, ends" wait_for 30 tasks_left 1
+let_go
+ok "and was not started again" ran_often 1 1
+begin asked stay x stay stay stay
+wait_for 30 has_ended 1
+touch "$scratch/asked/signal"
+ok "so does one when its job is to save its state" wait_for 30 tasks_left 4
+let_go
+ok "and was not, either" ran_often 1 1
+
 script limited <<'JOB'
 type: single
 time_limit: 3s

@@ -122,6 +122,58 @@ static const char one_task[] = "kind: dlspool/slurm/v1\n"
                                "  #!/bin/bash\n"
                                "  true\n";
 
+static const char elastic[] = "kind: dlspool/slurm/v1\n"
+                              "job: {partition: gpu, time_limit: 10}\n"
+                              "components:\n"
+                              "  - {tasks: 3, cpus_per_task: 1, memory_per_task: 1Gi, nodes: 3}\n"
+                              "tasks: [{role: worker, count: 3}]\n"
+                              "complete: {worker: {failed: 2, again: 3}}\n"
+                              "script: |\n"
+                              "  #!/bin/bash\n"
+                              "  true\n";
+
+static void forget_end(const char *id, int index)
+{
+    char path[1024];
+    snprintf(path, sizeof(path), "%s/jobs/%s-a1/job/worker-%d.ended", fake.directory, id, index);
+    assert_int_equal(unlink(path), 0);
+    fake_ahead += 2000;
+}
+
+static void expect_ended(const char *id, const char *ended)
+{
+    struct job_poll poll = fake_poll(id);
+    assert_int_equal(poll.phase, PHASE_RUNNING);
+    for (size_t i = 0; i < poll.task_count; i++)
+        assert_int_equal(poll.tasks[i].ended, ended[i] == 'e');
+}
+
+/* The script takes the file away when it starts a task again. */
+static void a_task_that_is_started_again_has_not_ended(void **state)
+{
+    (void)state;
+    fake_submit("j-1", elastic);
+    fake_write("j-1", "started", "1 n1\n");
+    set_state("RUNNING");
+    expect_ended("j-1", "rrr");
+    fake_write("j-1", "worker-1.ended", "137 OOMKilled\n");
+    fake_ahead += 2000;
+    expect_ended("j-1", "rer");
+    assert_string_equal(fake_poll("j-1").tasks[1].reason, "OOMKilled");
+    forget_end("j-1", 1);
+    expect_ended("j-1", "rrr");
+    assert_string_equal(fake_poll("j-1").tasks[1].reason, "");
+    /* The first one's end stays. */
+    fake_write("j-1", "worker-0.ended", "1\n");
+    fake_ahead += 2000;
+    expect_ended("j-1", "err");
+    forget_end("j-1", 0);
+    expect_ended("j-1", "err");
+    fake_write("j-1", "worker-2.ended", "1\n");
+    fake_ahead += 2000;
+    assert_int_equal(fake_poll("j-1").phase, PHASE_FAILED);
+}
+
 /* A node that is down keeps Slurm freeing it for hours. */
 static void a_job_that_has_ended_is_not_kept_by_its_nodes(void **state)
 {
@@ -440,6 +492,8 @@ int main(void)
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(a_start_is_a_beat, fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(only_what_the_jobs_tasks_print_is_copied, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(a_task_that_is_started_again_has_not_ended, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, fake_set_up,
                                         fake_tear_down),

@@ -2,7 +2,7 @@
 # Real training programs as pods: the stand-in runs each pod's command for real, with the user's id, in
 # a root directory and a network of its own, and its peers under the names that the Service gives.
 # scikit-learn on the digits, PyTorch's DistributedDataParallel over gloo, and one role that serves
-# others until they are done; and a HOME that keeps.
+# others until they are done; torchrun that loses an agent and takes it back; and a HOME that keeps.
 [ "$(id -u)" != 0 ] || [ -n "$DLSPOOL_TEST_MOUNTS" ] || exec env DLSPOOL_TEST_MOUNTS=own unshare -m bash "$0" "$@"
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
@@ -70,6 +70,37 @@ like "$(output second main-0)" "^found\$" "and the next one finds what it has wr
 is "$(stat -c %u "$scratch/homes/ann/.cache/data")" 54399 "which is the owner's"
 unlike "$("$DLSPOOL" -s "$spool" show first)" "HOME" "of which nothing is to be told"
 
+# The agent of rank 1 is killed with its program.  Its Job makes another pod for it, and the other agent, which
+# waits half a minute, takes it back.
+order '{"order": "set", "name": "job_backoff", "value": 5}' >/dev/null
+mkdir -m 777 "$scratch/homes/elastic"
+cat >"$scratch/homes/elastic/elastic.py" <<'PROGRAM'
+import os, signal, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+total, killed = torch.ones(1), "/job/output/killed"
+dist.all_reduce(total)
+if os.environ["DLSPOOL_INDEX"] == "1" and not os.path.exists(killed):
+    open(killed, "w").close()
+    os.kill(os.getppid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+dist.all_reduce(total)      # fails while the other is gone
+print(f"finished with {dist.get_world_size()}")
+PROGRAM
+cat <<'JOB' | drop elastic.yaml
+name: elastic
+library: pytorch
+type: elastic
+program: /home/elastic
+output: /home/elastic
+env: {PET_REDIRECTS: "1", PET_TEE: "1", OMP_NUM_THREADS: "1"}
+tasks:
+  worker:
+    count: 2
+    cpus: 1
+    memory: 1Gi
+    command: [python3, -m, torch.distributed.run, /job/program/elastic.py]
+JOB
+
 example digits '' | drop digits.yaml
 ok "digits: trained" wait_for 120 in_state digits "done"
 like "$(output digits main-0)" 'accuracy.*0\.9' "and the accuracy is in output/"
@@ -107,6 +138,11 @@ JOB
 ok "a job is done when its workers are" wait_for 60 in_state servers "done"
 like "$(output servers worker-0)" 'rank 1 True' "worker 0 reached the server by its name"
 like "$(output servers worker-1)" 'rank 2 True' "and so did worker 1, whose rank is 2"
+ok "torchrun, elastic: one of two is lost, and the job is done" wait_for 120 in_state elastic "done"
+like "$(<"$(job_dir elastic)/log")" ' lost attempt=1 task=worker-1 exit_code=137 ' "the log told of it when it was"
+like "$(<"$(job_dir elastic)/log")" ' returned attempt=1 task=worker-1$' "and that it was started again"
+for worker in 0 1; do like "$(output elastic worker-$worker)" 'finished with 2$' "worker $worker ended with both"; done
+like "$(output elastic worker-1)" '^.dlspool: the task was started again, as pod elastic-' "the output says so, too"
 gone() { [ "$(objects pods | grep -c .)" = 0 ]; }
 ok "nothing is left at the server" wait_for 20 gone
 like "$(<"$(job_dir servers)/output/server-0.log")" 'GET /hosts' "the server's output was kept"

@@ -187,9 +187,13 @@ class Process:
         return self.pod["spec"].get("hostname") or self.pod["metadata"]["name"]
 
     def _hosts(self):
-        """All pods of all Jobs that have a subdomain."""
-        lines = ["127.0.0.1 localhost", "%s %s" % (self.address, self._hostname())]
-        space = self.run.key[0]
+        """The pod itself, by its whole name first, as the kubelet has it; and in place of a name server, all pods
+        of all Jobs that have a subdomain."""
+        space, whole = self.run.key[0], ""
+        if self.pod["spec"].get("subdomain"):
+            whole = "%s.%s.%s.svc.cluster.local " % (self._hostname(),
+                                                     self.pod["spec"]["subdomain"], space)
+        lines = ["127.0.0.1 localhost", "%s %s%s" % (self.address, whole, self._hostname())]
         for job in self.store.all(JOBS, space):
             spec = job["spec"]["template"]["spec"]
             for index in range(job["spec"].get("completions") or 0) if spec.get("subdomain") else ():

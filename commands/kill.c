@@ -288,13 +288,15 @@ int command_retry(int argument_count, char **arguments)
 
 int command_hold(int argument_count, char **arguments)
 {
-    return ask_all("hold", CONTROL_HOLD, "Ask for jobs that have not begun to wait in held/.",
-                   WHICH TASKS
-                   "The others go on without them.\nThey wait until they are released; what an "
-                   "administrator holds only an "
-                   "administrator\nreleases.  The same as dropping a file that says "
-                   "`hold: ID` into incoming/.\n",
-                   argument_count, arguments);
+    return ask_all(
+        "hold", CONTROL_HOLD, "Ask for jobs to wait in held/.",
+        WHICH TASKS
+        "The others go on without them.\nA job that runs is stopped at its checkpoint, if it has one.\n"
+        "They wait until they are released; what an "
+        "administrator holds only an "
+        "administrator\nreleases.  The same as dropping a file that says "
+        "`hold: ID` into incoming/.\n",
+        argument_count, arguments);
 }
 
 int command_release(int argument_count, char **arguments)

@@ -14,6 +14,7 @@
 #include "spool/pause.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold_tasks.h"
+#include "stages/shared/resize.h"
 #include "stages/users.h"
 
 enum { MOST_MOVES = 10 }; /* of a job while it is looked for */
@@ -32,8 +33,7 @@ static const struct {
 } verbs[CONTROL_VERBS] = {
     [CONTROL_KILL] = {.states = UNFINISHED},
     [CONTROL_RETRY] = {.states = IN_FAILED, .rule = "only a job in failed/ can be retried"},
-    [CONTROL_HOLD] = {.states = UNFINISHED & ~IN_SUBMITTED,
-                      .rule = "only a job in rendered/, failed/ or held/ can be held"},
+    [CONTROL_HOLD] = {.states = UNFINISHED},
     [CONTROL_RELEASE] = {.states = UNFINISHED},
 };
 
@@ -45,6 +45,13 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
     else if (!(verbs[verb].states & 1u << place->state))
         error_set(error, "%s is in %s/; %s", place->id, spool_state_name(place->state),
                   verbs[verb].rule);
+    else if (record && verb == CONTROL_HOLD && place->state == STATE_SUBMITTED &&
+             (record->array.length || !record->checkpoint_signal.length))
+        error_set(
+            error,
+            "%s is in submitted/ and %s, so it would begin anew; only a job that has not begun, or has a "
+            "checkpoint (docs/job-file.md), can be held; to end it: dlspool kill %s",
+            place->id, record->array.length ? "is an array" : "names no checkpoint", place->id);
     else if (record && verb == CONTROL_RETRY && !record->request_file.length)
         error_set(error, "%s was not made from a job file; submit one", place->id);
     else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
@@ -254,6 +261,26 @@ static int decide_tasks(const struct asking *asking, int64_t now, struct error *
     return result;
 }
 
+/* A job that runs is held by stopping it at its checkpoint: as one that gives way, it goes to failed/, and on from there
+ * to held/.  One that is let go before it was stopped runs on. */
+static int stop_or_go_on(const struct asking *asking, int64_t now, struct error *error)
+{
+    const struct job_record *record = asking->record;
+    struct resize_request request;
+    if (asking->place->state != STATE_SUBMITTED)
+        return 0;
+    if (asking->verb == CONTROL_RELEASE)
+        return resize_pending(asking->job, record, &request) == 1 && request.to == 0
+                   ? resize_clear(asking->job, error)
+                   : 0;
+    request = (struct resize_request){.generation = record->resizes + 1,
+                                      .from = record->size_now ? record->size_now : record->size,
+                                      .to = 0,
+                                      .when = now};
+    snprintf(request.reason, sizeof(request.reason), RESIZE_HELD "%s", asking->asker.name);
+    return resize_write(asking->job, record, &request, error);
+}
+
 /* 0, 1 and -1 as control_apply(). */
 static int decide_request(const struct asking *asking, int64_t now, struct error *error)
 {
@@ -269,6 +296,8 @@ static int decide_request(const struct asking *asking, int64_t now, struct error
             return result;
         if (weight != 1)
             return weight == 2 ? 1 : weight;
+        if (stop_or_go_on(asking, now, error))
+            return -1;
     }
     return control_file_write(asking->job, asking->verb, text_of(asking->asker.name),
                               asking->asker.uid, now, error);

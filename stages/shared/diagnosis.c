@@ -15,6 +15,7 @@
 #include "spool/id.h"
 #include "spool/why.h"
 #include "stages/guard.h"
+#include "stages/shared/resize.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/start_refused.h"
 #include "stages/shared/sweep.h"
@@ -363,6 +364,7 @@ void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *
                        const char *why)
 {
     char old[SIZE_TEXT_SIZE], new[SIZE_TEXT_SIZE];
+    bool held = !to && strncmp(why, RESIZE_HELD, strlen(RESIZE_HELD)) == 0;
     begin_diagnosis(diagnosis, to ? REASON_RESIZED : REASON_PREEMPTED, "transient", RETRY_AT);
     diagnosis->failure.exit_code = exit_code;
     diagnosis->failure.next = circumstances->now;
@@ -372,12 +374,16 @@ void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *
                  size_text(kind, to, new), size_text(kind, from, old), why);
     else
         snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
-                 "The job was stopped at its checkpoint to free resources for other jobs: %s", why);
+                 "The job was stopped at its checkpoint%s%s",
+                 held ? ", as " : " to free resources for other jobs: ", why);
     snprintf(
         diagnosis->next, sizeof(diagnosis->next),
-        to ? "the job is rendered at that size and submitted again at once. This uses up no retry."
-           : "the job goes back to rendered/ at once, and is submitted again as soon as the plan "
-             "has room for it. This uses up no retry.");
+        held
+            ? "the job waits in held/ until it is released, and goes on from its checkpoint. This uses up no retry."
+        : to
+            ? "the job is rendered at that size and submitted again at once. This uses up no retry."
+            : "the job goes back to rendered/ at once, and is submitted again as soon as the plan "
+              "has room for it. This uses up no retry.");
 }
 
 void diagnosis_killed(struct diagnosis *diagnosis, const char *id, const char *by, int64_t when)

@@ -10,7 +10,7 @@
  * checkpoint is signalled to save its state and is killed when its grace period is over; it goes to
  * failed/ with the reason Resized, and from there at once to rendered/, at its new size.  `to` 0
  * does the same without a new size: the job is preempted (Preempted), and is submitted again when
- * the plan has capacity for it.
+ * the plan has capacity for it, or, where intake wrote the request because somebody holds the job, goes to held/.
  *
  * The file contains the line of the event.  A damaged file, or a directory of that name, is no
  * request: the next plan writes another.
@@ -26,6 +26,9 @@ struct resize_request {
     int64_t when;
     char reason[256]; /* a sentence, for the job's log */
 };
+
+/* The beginning of the reason for which a job is stopped because somebody holds it. */
+#define RESIZE_HELD "it is held by "
 
 /* Write the file, and the event `resize` into the log.  Nothing is synced.  -1 and a sentence. */
 int resize_write(int job, const struct job_record *record, const struct resize_request *request,

@@ -237,6 +237,39 @@ S
     ok "it is gone" wait_for 20 has_ended mine
 fi
 
+# A job that runs is held at its checkpoint, and goes on from there.
+mkdir "$scratch/kept" && chmod 777 "$scratch/kept"
+cat >"$scratch/kept.tmp" <<JOB
+name: keeps
+library: any
+tasks: {main: {cpus: 0.5, memory: 64Mi}}
+checkpoint: {signal: TERM, grace: 30s}
+output: $scratch/kept
+script: |
+  #!/bin/sh
+  echo "begins at \$(cat "\$DLSPOOL_OUTPUT/step" 2>/dev/null || echo 0)"
+  trap 'echo 7 >"\$DLSPOOL_OUTPUT/step"; exit 3' TERM
+  [ -e "\$DLSPOOL_OUTPUT/step" ] || while :; do sleep 0.1; done
+JOB
+sed '/^checkpoint/d; s/keeps/plain/' "$scratch/kept.tmp" >"$scratch/plain.tmp"
+rm -f "$scratch/kept/step"
+mv "$scratch/kept.tmp" "$spool/incoming/keeps.yaml"
+mv "$scratch/plain.tmp" "$spool/incoming/plain.yaml"
+begins() { grep -qs 'begins at 0' "$(job_dir "$1")"/output/*; }
+ok "a job with a checkpoint runs" wait_for 60 begins keeps
+ok "and one without" wait_for 60 begins plain
+like "$(dlspool hold plain 2>&1)" 'is in submitted/ and names no checkpoint, so it would begin anew; .* dlspool kill plain-' \
+    "one without a checkpoint is not held"
+dlspool kill plain >/dev/null
+ok "the other one is" dlspool hold keeps
+ok "and waits in held/" wait_for 60 in_state keeps held
+like "$(why keeps)" '^Held by ' "as long as it is held"
+like "$(<"$(job_dir keeps)/log")" ' failed reason=Preempted .*why="The job was stopped at its checkpoint, as it is held by ' "its log says why it stopped"
+dlspool release keeps >/dev/null
+ok "released, it is done" wait_for 60 in_state keeps "done"
+like "$(cat "$(job_dir keeps)"/output/*)" 'begins at 7' "from its checkpoint"
+like "$(<"$(job_dir keeps)/job.yaml")" 'retried: 0' "and without a retry"
+
 is "$(containers)" "" "no container stays behind"
 stop_daemon
 is $? 0 "the daemon stops cleanly"

@@ -30,7 +30,7 @@ static bool may_ask(const struct spool *spool)
 }
 
 /* Drop `verb: words`, as JSON, which keeps any text as it is.  Returns the status, after a complaint on failure. */
-static int ask(const char *verb, const char *words, bool json)
+static int drop_request(const char *verb, const char *words, bool json)
 {
     struct spool spool;
     struct error error;
@@ -87,7 +87,7 @@ int command_pause(int argument_count, char **arguments)
                  REASON_LONGEST);
         return STATUS_USAGE;
     }
-    return ask("pause", reason, json);
+    return drop_request("pause", reason, json);
 }
 
 int command_resume(int argument_count, char **arguments)
@@ -106,5 +106,5 @@ int command_resume(int argument_count, char **arguments)
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    return ask("resume", "", json);
+    return drop_request("resume", "", json);
 }

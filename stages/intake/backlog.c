@@ -98,7 +98,7 @@ void backlog_begin(struct backlog *backlog)
     backlog->expected_count = kept;
 }
 
-static void look(struct backlog *backlog)
+static void look_again(struct backlog *backlog)
 {
     struct error error;
     backlog->looked = backlog->known = true;
@@ -113,11 +113,11 @@ enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record
     if (!backlog)
         return BACKLOG_OPEN;
     if (!backlog->known)
-        look(backlog);
+        look_again(backlog);
     if (!use_exceeds_waiting(backlog->use, record, &over))
         return BACKLOG_OPEN;
     if (!backlog->looked) {
-        look(backlog);
+        look_again(backlog);
         if (!use_exceeds_waiting(backlog->use, record, &over))
             return BACKLOG_OPEN;
     }
@@ -155,8 +155,8 @@ bool backlog_refuses_retry(struct backlog *backlog, uid_t uid, struct error *err
     return backlog_ask(backlog, &record, error) != BACKLOG_OPEN;
 }
 
-static void expect(struct backlog *backlog, struct text name, const struct job_record *record,
-                   int64_t expires)
+static void expect_job(struct backlog *backlog, struct text name, const struct job_record *record,
+                       int64_t expires)
 {
     struct expected expected = {.expires = expires};
     snprintf(expected.name, sizeof(expected.name), "%.*s", (int)name.length, name.data);
@@ -169,7 +169,7 @@ static void expect(struct backlog *backlog, struct text name, const struct job_r
 void backlog_add(struct backlog *backlog, const char *id, const struct job_record *record)
 {
     if (backlog)
-        expect(backlog, text_of(id), record, 0);
+        expect_job(backlog, text_of(id), record, 0);
 }
 
 void backlog_add_retry(struct backlog *backlog, struct text word, uid_t uid)
@@ -178,5 +178,5 @@ void backlog_add_retry(struct backlog *backlog, struct text word, uid_t uid)
     if (!backlog)
         return;
     const struct job_record record = record_of(uid, &user);
-    expect(backlog, word, &record, clock_elapsed() + retry_counts);
+    expect_job(backlog, word, &record, clock_elapsed() + retry_counts);
 }

@@ -110,7 +110,7 @@ static struct tally *find_tally(struct use *use, const struct limit_row *row,
     return tally;
 }
 
-static void count(struct use *use, const struct counted *job, int sign)
+static void count_job(struct use *use, const struct counted *job, int sign)
 {
     for (size_t i = 0; i < use->row_count; i++) {
         struct tally *tally = find_tally(use, &use->rows[i], job);
@@ -143,19 +143,19 @@ void use_add(struct use *use, const char *id, const struct job_record *record, e
 {
     struct counted *job = names_find(use->jobs, text_of(id));
     if (job)
-        count(use, job, -1);
+        count_job(use, job, -1);
     else if (!(job = names_add(use->jobs, text_of(id))))
         return;
     *job = counted_of(use, record);
     job->phase = phase;
     job->held = held;
     job->seen = true;
-    count(use, job, 1);
+    count_job(use, job, 1);
 }
 
-static void forget(struct use *use, struct counted *job)
+static void forget_job(struct use *use, struct counted *job)
 {
-    count(use, job, -1);
+    count_job(use, job, -1);
     names_remove(use->jobs, job);
 }
 
@@ -163,7 +163,7 @@ void use_drop(struct use *use, const char *id)
 {
     struct counted *job = names_find(use->jobs, text_of(id));
     if (job && job->held)
-        forget(use, job);
+        forget_job(use, job);
 }
 
 bool use_has(const struct use *use, const char *id)
@@ -227,14 +227,14 @@ int use_look(struct use *use, struct error *error)
     for (struct counted *job = names_first(use->jobs); job; job = next) {
         next = names_after(job);
         if (!job->seen && !job->held)
-            forget(use, job);
+            forget_job(use, job);
     }
     return 0;
 }
 
 /* ---- what is over ---- */
 
-static bool exceeds(int64_t used, int64_t more, int64_t limit)
+static bool is_exceeded(int64_t used, int64_t more, int64_t limit)
 {
     return limit >= 0 && more > 0 && used + more > limit;
 }
@@ -242,9 +242,10 @@ static bool exceeds(int64_t used, int64_t more, int64_t limit)
 static bool exceeds_amounts(const struct limit_row *row, const struct use_amounts *used,
                             const struct job_record *record)
 {
-    return exceeds(used->jobs, 1, row->running) || exceeds(used->cpus, record->cpus, row->cpus) ||
-           exceeds(used->memory, record->memory, row->memory) ||
-           exceeds(used->gpus, record->gpus, row->gpus);
+    return is_exceeded(used->jobs, 1, row->running) ||
+           is_exceeded(used->cpus, record->cpus, row->cpus) ||
+           is_exceeded(used->memory, record->memory, row->memory) ||
+           is_exceeded(used->gpus, record->gpus, row->gpus);
 }
 
 static struct use_amounts sum_of(const struct use_amounts amounts[USE_PHASES])
@@ -261,7 +262,7 @@ static bool is_over(const struct limit_row *row, const struct tally *tally,
     *used = tally->amounts[phase];
     if (phase == USE_RUNNING)
         return exceeds_amounts(row, used, record);
-    if (exceeds(used->jobs, 1, row->waiting))
+    if (is_exceeded(used->jobs, 1, row->waiting))
         return true;
     *used = sum_of(tally->amounts);
     return row->over == LIMIT_REFUSE && exceeds_amounts(row, used, record);
@@ -334,18 +335,18 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
     limit_row_describe(row, which);
     if (row->gpu_type.length)
         snprintf(type, sizeof(type), " of type %s", row->gpu_type.data);
-    if (phase == USE_WAITING && exceeds(used->jobs, 1, row->waiting))
+    if (phase == USE_WAITING && is_exceeded(used->jobs, 1, row->waiting))
         error_set(sentence, "%s has %" PRId64 " job%s waiting, and no more may (%s)", subject,
                   used->jobs, quantity_plural(used->jobs), which);
-    else if (exceeds(used->jobs, 1, row->running))
+    else if (is_exceeded(used->jobs, 1, row->running))
         error_set(sentence, "%s has %" PRId64 " job%s%s %s, and no more may (%s)", subject,
                   used->jobs, quantity_plural(used->jobs), *type ? " with GPUs" : "",
                   phase == USE_RUNNING ? "running" : "running or waiting", which);
-    else if (exceeds(used->cpus, record->cpus, row->cpus))
+    else if (is_exceeded(used->cpus, record->cpus, row->cpus))
         error_set(sentence, "%s %s %s of %s CPUs, and the job needs %s (%s)", subject, does,
                   quantity_format_cpus(used->cpus, has), quantity_format_cpus(row->cpus, most),
                   quantity_format_cpus(record->cpus, needs), which);
-    else if (exceeds(used->memory, record->memory, row->memory))
+    else if (is_exceeded(used->memory, record->memory, row->memory))
         error_set(sentence, "%s %s %s of %s of memory, and the job needs %s (%s)", subject, does,
                   quantity_format_bytes(used->memory, has),
                   quantity_format_bytes(row->memory, most),

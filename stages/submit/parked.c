@@ -34,7 +34,7 @@ void parked_free(struct parked *parked)
     free(parked);
 }
 
-static bool fits(const struct demand *demand, const struct use_amounts *room)
+static bool fits_room(const struct demand *demand, const struct use_amounts *room)
 {
     return room->jobs >= 1 && demand->cpus <= room->cpus && demand->memory <= room->memory &&
            demand->gpus <= room->gpus;
@@ -85,7 +85,7 @@ void parked_wake(struct parked *parked, struct use *use, struct queue *queue, pa
         const struct use_over over = {.row = line->row, .key = names_text(line)};
         struct use_amounts room = use_room(use, &over);
         const struct queue_job *first;
-        while ((first = queue_first(line->jobs)) && fits(&first->demand, &room) &&
+        while ((first = queue_first(line->jobs)) && fits_room(&first->demand, &room) &&
                queue_take(line->jobs, &job)) {
             room.jobs -= 1;
             room.cpus -= job.demand.cpus;

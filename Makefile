@@ -22,13 +22,15 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := $(shell cat VERSION)
 
-ROOMS := base job spool watcher \
+ROOMS := base job spool archive watcher \
 	request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer \
 	executors executors/http executors/local executors/kubernetes executors/slurm executors/registry \
 	planner \
-	stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/preview stages/service \
+	stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/prune stages/preview stages/service \
 	simulation commands
 PACKAGES := yaml-0.1 libgit2 libcurl jansson libseccomp libcrypto
+# Of these only headers are needed: archive/library.h opens the library at need.
+OPENED_PACKAGES := libarchive
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef \
@@ -39,7 +41,7 @@ HARDEN   ?= -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 HARDEN_LD ?= -pie -Wl,-z,relro,-z,now
 CPPFLAGS += -D_GNU_SOURCE -I. -DDLSPOOL_VERSION='"$(VERSION)"' -DDLSPOOL_PREFIX='"$(PREFIX)"'
 # pkg-config is asked once, and not before something is compiled: set-up may still have to install it.
-PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
+PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(OPENED_PACKAGES)))$(PACKAGE_CFLAGS)
 PACKAGE_LIBS = $(eval PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(HARDEN) $(CFLAGS) $(PACKAGE_CFLAGS)
 ALL_LIBS   = $(HARDEN_LD) $(LDFLAGS) $(PACKAGE_LIBS) -lm

@@ -27,6 +27,7 @@ room() {
 room base
 room job base
 room spool base job
+room archive base spool
 room watcher base
 room request base job
 room request/openpai base request
@@ -50,10 +51,11 @@ room stages/planning base spool planner executors stages stages/shared stages/pr
 room stages/submit base spool watcher executors stages stages/shared stages/prepare stages/planning
 room stages/track base job spool watcher request planner executors stages stages/shared
 room stages/resubmit base spool watcher request stages stages/shared stages/prepare
+room stages/prune base spool archive stages stages/shared
 room stages/preview base spool executors executors/registry stages/prepare
-room stages/service base spool watcher renderer executors executors/registry stages stages/resubmit
+room stages/service base spool watcher renderer executors executors/registry stages stages/resubmit stages/prune
 room simulation base planner
-room commands base job spool watcher request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer executors executors/http executors/local executors/kubernetes executors/slurm executors/registry planner stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/preview stages/service simulation
+room commands base job spool archive watcher request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer executors executors/http executors/local executors/kubernetes executors/slurm executors/registry planner stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/prune stages/preview stages/service simulation
 
 is "$(sed 's|/[^/]*$||' <<<"$sources" | sort -u | grep -vxFf <(echo "$listed"))" "" "every room says what it may include"
 

@@ -1,5 +1,7 @@
-/* archives: written in frames, read from each, by tar too */
+/* archives: written in frames, read from each, by tar too; the index, and finding by it */
+#include "archive/find.h"
 #include "archive/pack.h"
+#include "archive/restore.h"
 #include "archive/unpack.h"
 #include "tests/unit/unit_arena.h"
 
@@ -10,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/system.h"
+#include "spool/file.h"
 
 static char *path;
 static int top;
@@ -173,6 +176,181 @@ static void a_full_disk_is_said(void **state)
     assert_non_null(strstr(error.text, "No space left"));
 }
 
+/* ---- names ---- */
+
+static void names_of_parts_read_back(void **state)
+{
+    static const char *const good[] = {"2026-08-01.tar.zst", "2026-08-01.index",
+                                       "2026-08-01.12.group-1000.tar.zst",
+                                       "2026-08-01.2.private.tar.zst"};
+    static const char *const bad[] = {"2026-08-01",          "2026-08-01.1.index",
+                                      "2026-08-01.02.index", ".2026-08-01.index.new",
+                                      "26-08-01.index",      "pruned"};
+    char name[PART_NAME_SIZE];
+    struct part part;
+    struct text kind;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(good); i++) {
+        assert_true(part_parse(good[i], &part, &kind));
+        assert_string_equal(part_name(&part, kind, name), good[i]);
+    }
+    assert_int_equal(part.number, 2);
+    assert_true(text_is(kind, "private"));
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
+        assert_false(part_parse(bad[i], &part, &kind));
+}
+
+/* ---- the index ---- */
+
+static void put_index(const char *day, int number, const char *lines)
+{
+    char name[PART_NAME_SIZE];
+    struct part part = {.number = number};
+    snprintf(part.day, sizeof(part.day), "%s", day);
+    assert_int_equal(
+        spool_file_create(top, part_name(&part, TEXT("index"), name), text_of(lines), 0644, &error),
+        0);
+}
+
+static const char line_of[] =
+    "2027-01-15T08:00:00.000Z archived id=%s name=%s state=done attempt=%d at=%d uid=%d others=%s\n";
+
+static const char *line(const char *id, const char *name, int attempt, int uid)
+{
+    return arena_printf(arena, line_of, id, name, attempt, attempt * 100, uid,
+                        "group-7:3,private:9")
+        .data;
+}
+
+static void lines_read_back(void **state)
+{
+    struct archived_job job = {.archived = 1800000000000,
+                               .id = TEXT("a-0123456789abc"),
+                               .name = TEXT("A b\"c"),
+                               .state = TEXT("failed"),
+                               .uid = 1000,
+                               .ended = 1790000000000,
+                               .exit_code = 3,
+                               .why = TEXT("it = \"broken\""),
+                               .offset = 77},
+                        again;
+    struct buffer out = {0};
+    char key[INDEX_END_SIZE], key_again[INDEX_END_SIZE];
+    struct text others, kind;
+    int64_t offset;
+    (void)state;
+    buffer_add_string(&out, "not a line\n");
+    index_format(&job, &out);
+    index_add_others(&out, TEXT("group-7:3,private:9"));
+    struct text rest = buffer_text(&out);
+    assert_true(index_next(&rest, arena, &again));
+    assert_true(text_equal(again.name, job.name));
+    assert_true(text_equal(again.why, job.why));
+    assert_int_equal(again.exit_code, 3);
+    assert_int_equal(again.uid, 1000);
+    assert_int_equal(again.offset, 77);
+    assert_string_equal(index_end_key(&again, key), index_end_key(&job, key_again));
+    job.attempt++;
+    assert_string_not_equal(key, index_end_key(&job, key_again));
+    others = again.others;
+    assert_true(index_next_other(&others, &kind, &offset));
+    assert_true(text_is(kind, "group-7"));
+    assert_int_equal(offset, 3);
+    assert_true(index_next_other(&others, &kind, &offset));
+    assert_true(text_is(kind, "private"));
+    assert_false(index_next_other(&others, &kind, &offset));
+    assert_false(index_next(&rest, arena, &again));
+    buffer_free(&out);
+}
+
+static int find(const char *word, uid_t asker, struct found *found)
+{
+    return find_archived(top, text_of(word), asker, arena, found, &error);
+}
+
+static void words_mean_jobs(void **state)
+{
+    struct found found;
+    (void)state;
+    put_index("2026-08-01", 1,
+              arena_printf(arena, "%s%s", line("train-1m0000000000a", "train", 1, 1),
+                           line("other-1m0000000000b", "other", 1, 2))
+                  .data);
+    put_index("2026-08-02", 1,
+              arena_printf(arena, "%s%s", line("train-1m0000000000c", "train", 1, 2),
+                           line("train-1m0000000000a", "train", 2, 1))
+                  .data);
+    assert_int_equal(find("train-1m0000000000a", 9, &found), 0);
+    assert_int_equal(found.job.attempt, 2); /* the last of its ends */
+    assert_string_equal(found.part.day, "2026-08-02");
+    assert_int_equal(found.job.offset, 200);
+    assert_int_equal(find("train", 1, &found), 0);
+    assert_true(text_is(found.job.id, "train-1m0000000000a"));
+    assert_int_equal(find("train", 2, &found), 0);
+    assert_true(text_is(found.job.id, "train-1m0000000000c"));
+    assert_int_equal(find("train", 9, &found), 0);
+    assert_true(text_is(found.job.id, "train-1m0000000000c"));
+    assert_int_equal(find("oth", 9, &found), 0);
+    assert_true(text_is(found.job.id, "other-1m0000000000b"));
+    assert_int_equal(find("tr", 9, &found), 1);
+    assert_non_null(strstr(error.text, "archived jobs have an id that starts with \"tr\""));
+    assert_int_equal(find("none", 9, &found), 1);
+    assert_non_null(strstr(error.text, "there is no archived job \"none\""));
+    assert_int_equal(find("x\n", 9, &found), 1);
+    assert_int_equal(find("", 9, &found), 1);
+}
+
+/* ---- restoring ---- */
+
+static bool is_there(int directory, const char *name)
+{
+    struct stat status;
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Nothing outside the job's directory is made, whatever an archive's entries are called. */
+static void only_the_job_is_restored(void **state)
+{
+    const char id[] = "a-0123456789abc";
+    struct found found = {.part = {"2026-08-01", 1},
+                          .job = {.id = TEXT("a-0123456789abc"), .others = TEXT("private:0")}};
+    bool denied;
+    (void)state;
+    struct pack *pack = create("2026-08-01.tar.zst");
+    pack_begin(pack, &error);
+    add(pack, "a-0123456789abc/log", "own\n");
+    add(pack, "a-0123456789abc/../../escaped", "x");
+    add(pack, "a-0123456789abc/output/../../escaped", "x");
+    add(pack, "a-0123456789abc/output/a/b", "x");
+    add(pack, "a-0123456789abc/output/main-0.log", "printed\n");
+    add(pack, "b-0123456789abc/log", "another's\n");
+    add(pack, "a-0123456789abc/late", "not with the others\n");
+    assert_true(pack_finish(pack, &error) > 0);
+    pack = create("2026-08-01.private.tar.zst");
+    pack_begin(pack, &error);
+    add(pack, "a-0123456789abc/request.yaml", "mine\n");
+    assert_true(pack_finish(pack, &error) > 0);
+    assert_int_equal(mkdirat(top, "new", 0700), 0);
+    int directory = openat(top, "new", O_RDONLY | O_DIRECTORY);
+    assert_int_equal(restore_job(top, &found, directory, RESTORE_NAMES, &denied, &error), 0);
+    assert_false(denied);
+    int job = openat(directory, id, O_RDONLY | O_DIRECTORY);
+    struct buffer bytes = {0};
+    assert_int_equal(file_read_at(job, "log", 100, &bytes, &error), 0);
+    assert_string_equal(bytes.data, "own\n");
+    buffer_clear(&bytes);
+    assert_int_equal(file_read_at(job, "output/main-0.log", 100, &bytes, &error), 0);
+    assert_int_equal(bytes.length, 0);
+    assert_true(is_there(job, "request.yaml"));
+    assert_false(is_there(job, "late"));
+    assert_false(is_there(directory, "b-0123456789abc"));
+    assert_false(is_there(directory, "escaped"));
+    assert_false(is_there(top, "escaped"));
+    buffer_free(&bytes);
+    close(job);
+    close(directory);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_top, close_top)
@@ -181,7 +359,10 @@ int main(void)
         TEST(sources_that_change_harm_no_other),
         TEST(what_is_no_archive_is_said),
         TEST(a_full_disk_is_said),
-
+        TEST(names_of_parts_read_back),
+        TEST(lines_read_back),
+        TEST(words_mean_jobs),
+        TEST(only_the_job_is_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,11 @@ static const struct section_field table[] = {
     {"limits.waiting", SECTION_COUNT, AT(limits.waiting), 0, 0, 1000000, .what = NULL},
     {"limits.turn", SECTION_DURATION, AT(limits.turn), 600000, 0, 86400000, .what = NULL},
     {"limits.rows", .read = read_rows},
+    {"keep", SECTION_INNER, .what = NULL},
+    {"keep.done", SECTION_DURATION, AT(keep.done), 0, 3600000, 315360000000, .what = NULL},
+    {"keep.failed", SECTION_DURATION, AT(keep.failed), 0, 3600000, 315360000000, .what = NULL},
+    {"keep.output", SECTION_DURATION, AT(keep.output), 0, 3600000, 315360000000, .what = NULL},
+    {"keep.size", SECTION_BYTES, AT(keep.size), .what = "a size such as 500G or 2Ti"},
     {"planner", SECTION_INNER, .what = NULL},
     {"planner.tick", SECTION_DURATION, AT(planner_tick), 5000, 100, 600000, .what = NULL},
     {"planner.dwell", SECTION_DURATION, AT(planner_dwell), 60000, 0, 86400000, .what = NULL},
@@ -181,6 +186,12 @@ void settings_free(struct settings *settings)
 {
     arena_free(settings->arena);
     *settings = (struct settings){0};
+}
+
+bool settings_prunes(const struct settings *settings)
+{
+    const struct keep_rules *keep = &settings->keep;
+    return keep->done || keep->failed || keep->output || keep->size;
 }
 
 bool settings_is_administrator(const struct settings *settings, const struct spool *spool,

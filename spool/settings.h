@@ -30,6 +30,13 @@ struct job_limits {
     size_t row_count;
 };
 
+/* How long what has ended stays in the spool (stages/prune/); 0: for ever, or whatever its size. */
+struct keep_rules {
+    int64_t done, failed; /* milliseconds after the end, until a job goes to an archive */
+    int64_t output;       /* ... until output/ is removed */
+    int64_t size;         /* bytes of jobs and archives, above which the oldest jobs go */
+};
+
 struct settings {
     struct arena *arena;
     const struct value *tree;
@@ -39,6 +46,7 @@ struct settings {
     uid_t *administrators;
     size_t administrator_count;
     struct job_limits limits;
+    struct keep_rules keep;
     enum sync_mode sync;
     /* All durations in milliseconds. */
     int64_t scan_interval, quiet_time, doubtful_time, cut_off_time;
@@ -64,6 +72,9 @@ int settings_read(struct settings *settings, const struct spool *spool, struct e
 /* The same from the bytes of a dlspool.yaml. */
 int settings_parse(struct settings *settings, struct text source, struct error *error);
 void settings_free(struct settings *settings);
+
+/* Does anything that has ended go away by itself? */
+bool settings_prunes(const struct settings *settings);
 
 /* Whether the user may act on other people's jobs: root, the spool's owner, or an administrator. */
 bool settings_is_administrator(const struct settings *settings, const struct spool *spool,

@@ -261,6 +261,14 @@ static void settings_have_defaults_and_limits(void **state)
     assert_int_equal(settings.quiet_time, 3000);
     assert_int_equal(settings.retry_first, 30000);
     assert_int_equal(settings.administrator_count, 1);
+    assert_false(settings_prunes(&settings));
+    settings_free(&settings);
+    write_settings(fixture, "keep: {done: 90d, failed: null, size: 2Ti}\n");
+    assert_int_equal(settings_read(&settings, &fixture->spool, &error), 0);
+    assert_true(settings_prunes(&settings));
+    assert_int_equal(settings.keep.done, 90 * (int64_t)86400000);
+    assert_int_equal(settings.keep.failed, 0);
+    assert_int_equal(settings.keep.size, (int64_t)2 << 40);
     settings_free(&settings);
 
     static const struct {
@@ -273,6 +281,10 @@ static void settings_have_defaults_and_limits(void **state)
         {"batch: 1.5\n", "whole number"},
         {"sync: maybe\n", "filesystem or none"},
         {"administrators: [nobody-of-that-name]\n", "administrators"},
+        {"keep: {done: 90}\n",
+         "keep.done: found 90, expected a duration such as 500ms, 30s or 5m, from 1 h"},
+        {"keep: {size: lots}\n", "keep.size: found \"lots\", expected a size such as 500G or 2Ti"},
+        {"keep: {outputs: 3d}\n", "keep.outputs: unknown setting; did you mean output?"},
         {"local: 3\n", "local: found 3, expected settings as name: value"},
         {"- a\n", "found a list"},
         {"a: b: c\n", "dlspool.yaml:1"},

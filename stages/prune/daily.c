@@ -1,0 +1,223 @@
+/* stages/prune/daily.c - a pass once a day, as a stage; and at once, for `dlspool prune`
+ *
+ * When the last pass was is in history/archive/pruned, with the rules by which it went: other rules are applied at
+ * once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/quantity.h"
+#include "spool/eventlog.h"
+#include "spool/file.h"
+#include "stages/prune/inside.h"
+
+enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644, RULES_SIZE = 128 };
+static const char file_name[] = "pruned";
+static const int64_t again_after_failure = (int64_t)3600 * 1000, again_when_locked = 60000;
+
+const char *prune_rule_name(enum prune_rule rule)
+{
+    static const char *const names[PRUNE_RULES] = {"done", "failed", "output", "size"};
+    return names[rule];
+}
+
+/* ---- when ---- */
+
+static void print_rules(const struct settings *settings, char text[static RULES_SIZE])
+{
+    const struct keep_rules *keep = &settings->keep;
+    snprintf(text, RULES_SIZE,
+             "done:%" PRId64 ",failed:%" PRId64 ",output:%" PRId64 ",size:%" PRId64, keep->done,
+             keep->failed, keep->output, keep->size);
+}
+
+/* In how many milliseconds a pass is due. */
+static int64_t due_in(const struct pruner *pruner)
+{
+    struct buffer bytes = {0};
+    struct event event;
+    char rules[RULES_SIZE];
+    int64_t due = 0;
+    int archive = parts_open(&pruner->stage.spool, false);
+    print_rules(&pruner->stage.settings, rules);
+    if (archive >= 0 && file_read_at(archive, file_name, FILE_LIMIT, &bytes, NULL) == 0) {
+        struct arena *arena = arena_new();
+        struct text rest = buffer_text(&bytes);
+        while (eventlog_next(&rest, &event))
+            if (text_is(eventlog_get(arena, &event, "rules"), rules))
+                due = event.time + CLOCK_DAY - clock_now();
+        arena_free(arena);
+    }
+    buffer_free(&bytes);
+    if (archive >= 0)
+        sys.close(archive);
+    return due < 0 || due > CLOCK_DAY ? 0 : due;
+}
+
+static void note_pass(struct pruner *pruner)
+{
+    struct buffer line = {0};
+    struct error error;
+    char rules[RULES_SIZE];
+    const struct prune_report *report = &pruner->report;
+    print_rules(&pruner->stage.settings, rules);
+    eventlog_start(&line, pruner->now, "pass");
+    eventlog_add_string(&line, "rules", rules);
+    for (int i = 0; i < PRUNE_RULES; i++)
+        eventlog_add_number(&line, prune_rule_name((enum prune_rule)i), report->rules[i].jobs);
+    eventlog_add_number(&line, "waited_for", report->waited_for);
+    eventlog_add_number(&line, "archived_bytes", report->archived_bytes);
+    eventlog_end(&line);
+    if (spool_file_renew(pruner->archive, file_name, buffer_text(&line), FILE_MODE, &error))
+        log_warn("%s", error.text);
+    buffer_free(&line);
+}
+
+/* ---- passes ---- */
+
+/* 0 and *lock, 1 when another pass is under way, -1 and a sentence. */
+static int lock_passes(const struct pruner *pruner, int *lock, struct error *error)
+{
+    *lock = sys.openat(pruner->stage.spool.root, ".prune.lock",
+                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (*lock < 0)
+        return error_errno(error, ".prune.lock could not be opened");
+    if (sys.lock(*lock, F_WRLCK) == 0)
+        return 0;
+    int reason = errno;
+    sys.close(*lock);
+    if (reason == EAGAIN || reason == EACCES)
+        return 1;
+    errno = reason;
+    return error_errno(error, ".prune.lock could not be locked");
+}
+
+static int make_pass(struct pruner *pruner, struct error *error)
+{
+    int lock;
+    int result = lock_passes(pruner, &lock, error);
+    if (result)
+        return result;
+    result = prune_pass_make(pruner, error);
+    if (!result && !pruner->report.stopped)
+        note_pass(pruner);
+    sys.close(lock);
+    return result;
+}
+
+static void say_pass(const struct prune_report *report)
+{
+    char size[QUANTITY_TEXT_SIZE], archived[QUANTITY_TEXT_SIZE];
+    const struct prune_count *rules = report->rules;
+    int64_t jobs = rules[PRUNE_DONE].jobs + rules[PRUNE_FAILED].jobs + rules[PRUNE_SIZE].jobs;
+    int64_t bytes = 0;
+    for (int i = 0; i < PRUNE_RULES; i++)
+        bytes += rules[i].bytes;
+    if (jobs || rules[PRUNE_OUTPUT].jobs)
+        log_say("%" PRId64 " job%s archived and removed, and the output of %" PRId64
+                " removed: %s freed, archives of %s written",
+                jobs, jobs == 1 ? " was" : "s were", rules[PRUNE_OUTPUT].jobs,
+                quantity_format_bytes(bytes, size),
+                quantity_format_bytes(report->archived_bytes, archived));
+}
+
+static int64_t prune_round(struct stage *stage)
+{
+    struct pruner *pruner = (struct pruner *)stage;
+    struct error error;
+    int64_t now = clock_elapsed();
+    if (now < pruner->next)
+        return pruner->next;
+    pruner->next = now + due_in(pruner);
+    if (now < pruner->next || stage_is_fenced(stage))
+        return pruner->next;
+    int result = make_pass(pruner, &error);
+    if (result < 0)
+        log_warn("%s", error.text);
+    else if (!result)
+        say_pass(&pruner->report);
+    pruner->next = clock_elapsed() + (result < 0   ? again_after_failure
+                                      : result > 0 ? again_when_locked
+                                                   : CLOCK_DAY);
+    return pruner->next;
+}
+
+static void prune_close(struct stage *stage)
+{
+    struct pruner *pruner = (struct pruner *)stage;
+    if (pruner->removed >= 0)
+        sys.close(pruner->removed);
+    if (pruner->archive >= 0)
+        sys.close(pruner->archive);
+    waited_free(pruner->waited);
+    arena_free(pruner->arena);
+    free(pruner->slice);
+    stage_close(stage);
+    free(pruner);
+}
+
+static struct stage *prune_open(const char *directory, struct error *error)
+{
+    struct pruner *pruner = memory_allocate(sizeof(*pruner));
+    if (stage_open(&pruner->stage, "prune", directory, error)) {
+        free(pruner);
+        return NULL;
+    }
+    pruner->arena = arena_new();
+    pruner->archive = pruner->removed = -1;
+    return &pruner->stage;
+}
+
+/* It can wait for all others: for the processors, and for the disk. */
+static int prune_confine(struct stage *stage, struct error *error)
+{
+    enum { WHO_PROCESS = 1, CLASS_IDLE = 3, CLASS_SHIFT = 13, LAST = 19 };
+    (void)stage;
+    (void)error;
+    setpriority(PRIO_PROCESS, 0, LAST);
+    syscall(SYS_ioprio_set, WHO_PROCESS, 0, CLASS_IDLE << CLASS_SHIFT);
+    return 0;
+}
+
+static int prune_descriptor(const struct stage *stage)
+{
+    (void)stage;
+    return -1;
+}
+
+const struct stage_operations prune_stage = {
+    .name = "prune",
+    .open = prune_open,
+    .confine = prune_confine,
+    .round = prune_round,
+    .descriptor = prune_descriptor,
+    .close = prune_close,
+};
+
+int prune_once(const char *directory, bool dry, struct prune_report *report, struct error *error)
+{
+    struct stage *stage = prune_open(directory, error);
+    if (!stage)
+        return -1;
+    struct pruner *pruner = (struct pruner *)stage;
+    pruner->dry = dry;
+    if (dry)
+        pruner->archive = parts_open(&stage->spool, false);
+    int result = dry                                             ? prune_pass_make(pruner, error)
+                 : spool_check_service(&stage->spool, error) < 0 ? -1
+                                                                 : make_pass(pruner, error);
+    if (result > 0)
+        result = error_set(error, "another pass is under way; `dlspool prune` waits for none");
+    *report = pruner->report;
+    prune_close(stage);
+    return result;
+}

@@ -21,6 +21,7 @@ int command_release(int argument_count, char **arguments);
 int command_pause(int argument_count, char **arguments);
 int command_resume(int argument_count, char **arguments);
 int command_resubmit(int argument_count, char **arguments);
+int command_prune(int argument_count, char **arguments);
 int command_render(int argument_count, char **arguments);
 int command_convert(int argument_count, char **arguments);
 int command_diff(int argument_count, char **arguments);

@@ -40,6 +40,7 @@ static const struct verb verbs[] = {
     {"pause", command_pause, "ask for no more jobs to be started, as for maintenance", NULL},
     {"resume", command_resume, "ask for a paused spool to go on", NULL},
     {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)", NULL},
+    {"prune", command_prune, "archive and remove what has ended long ago", NULL},
     {"render", command_render, "print the manifests job files would become",
      "For authors of templates and plans:"},
     {"diff", command_diff, "show what an old job would become today", NULL},

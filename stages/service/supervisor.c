@@ -1,4 +1,4 @@
-/* stages/service/supervisor.c - dlspool run: start the four stages, keep them up, stop them in order
+/* stages/service/supervisor.c - dlspool run: start the stages, keep them up, stop them in order
  *
  * A stage that ends without having been told to is started again, at once the first time and then
  * after a growing pause.  When dlspool.yaml changes, the stages are stopped and started, so that
@@ -25,15 +25,16 @@
 #include "spool/seal.h"
 #include "stages/guard.h"
 #include "stages/lease.h"
+#include "stages/prune/prune.h"
 #include "stages/service/ask_host.h"
 #include "stages/service/drain.h"
 #include "stages/service/trust.h"
 #include "stages/service/watchdog.h"
 #include "stages/stage.h"
 
-/* In the order in which they are started, and stopped. */
-static const struct stage_operations *const stage_table[] = {&intake_stage, &resubmit_stage,
-                                                             &submit_stage, &track_stage};
+/* In the order in which they are started, and stopped; prune only where something is to go. */
+static const struct stage_operations *const stage_table[] = {
+    &intake_stage, &resubmit_stage, &submit_stage, &track_stage, &prune_stage};
 enum { STAGES = ARRAY_COUNT(stage_table) };
 
 static const int64_t first_pause = 100, longest_pause = 30000; /* milliseconds, between restarts */
@@ -243,6 +244,7 @@ static void start_missing(struct supervisor *supervisor, const sigset_t *signals
 {
     for (int i = 0; i < STAGES; i++)
         if (supervisor->children[i].process == 0 &&
+            (stage_table[i] != &prune_stage || settings_prunes(&supervisor->settings)) &&
             clock_elapsed() >= supervisor->children[i].start_at)
             start_child(supervisor, i, signals);
 }

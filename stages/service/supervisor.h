@@ -1,5 +1,5 @@
-/* stages/service/supervisor.h - dlspool run: starts the four stages, restarts those that end, and
- * stops them in order
+/* stages/service/supervisor.h - dlspool run: starts the four stages, and prune where `keep` is set,
+ * restarts those that end, and stops them in order
  *
  * One supervisor serves a spool at a time (stages/lease.h); another one stands by and takes over.
  * The stages inherit the lock's descriptor, so the lock is free only when the last of them has

@@ -372,6 +372,8 @@ make rendered asked; keep hold "$id"
 make held asked; printf '2026-11-22T10:00:00.000Z hold by=ann uid=%s\n' "$me" >"$spool/held/$id/hold"; keep release "$id"
 keep retry "$second"
 keep resubmit
+sed -i 's/^  done: null/  done: 90d/' "$spool/dlspool.yaml"
+keep prune
 keep run --drain --verbose
 for verb in $("$DLSPOOL" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p'); do
     printed "$verb" >"$scratch/plain/printed"

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
+#include "commands/archived.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
@@ -47,7 +48,7 @@ struct sort_key {
 struct listing {
     const struct spool *spool;
     struct job_filter filter;
-    bool all, json;
+    bool all, json, archived;
     int limit; /* of jobs; UNLIMITED: only of those that have ended, unless `all` */
     enum sort_by sort;
     const char *format;
@@ -193,8 +194,114 @@ static int go_through(struct listing *listing, struct gathering *gathering)
     return result < 0 ? -1 : 0;
 }
 
+/* ---- archived jobs ---- */
+
+struct archived_lines {
+    struct archived_job *jobs; /* of a part; texts in the arena or the lines */
+    size_t count, capacity;
+    struct buffer lines;
+    struct arena *arena;
+};
+
+static int compare_archived(const void *a, const void *b)
+{
+    const struct archived_job *first = a, *second = b;
+    return text_compare(id_token(second->id), id_token(first->id));
+}
+
+static int read_part(struct archived_lines *part_lines, int archive, const struct part *part,
+                     struct error *error)
+{
+    struct archived_job job;
+    buffer_clear(&part_lines->lines);
+    arena_reset(part_lines->arena);
+    part_lines->count = 0;
+    if (parts_read_index(archive, part, &part_lines->lines, error))
+        return -1;
+    struct text rest = buffer_text(&part_lines->lines);
+    while (index_next(&rest, part_lines->arena, &job)) {
+        part_lines->jobs = memory_grow(part_lines->jobs, part_lines->count, &part_lines->capacity,
+                                       sizeof(*part_lines->jobs));
+        part_lines->jobs[part_lines->count++] = job;
+    }
+    if (part_lines->count)
+        qsort(part_lines->jobs, part_lines->count, sizeof(*part_lines->jobs), compare_archived);
+    return 0;
+}
+
+/* The selected jobs of a part; false when there are enough. */
+static bool print_part(struct listing *listing, const struct archived_lines *lines,
+                       const struct part *part, int most)
+{
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < lines->count && (most < 0 || listing->printed < (size_t)most); i++) {
+        struct job_view view;
+        archived_view(part, &lines->jobs[i], arena, &view);
+        if (job_filter_may_take(&listing->filter, &view.place) &&
+            job_filter_takes(&listing->filter, &view))
+            print_view(listing, arena, &view);
+        arena_reset(arena);
+    }
+    arena_free(arena);
+    return most < 0 || listing->printed < (size_t)most;
+}
+
+/* Print the archived jobs, by the day of their end, the newest first.  -1 and a sentence. */
+static int print_parts(struct listing *listing, int archive, struct error *error)
+{
+    struct part *parts;
+    size_t count;
+    int result = 0;
+    bool more = true;
+    int most = listing->limit >= 0 ? listing->limit : listing->all ? UNLIMITED : USUAL_LIMIT;
+    struct archived_lines lines = {.arena = arena_new()};
+    char first[CLOCK_TEXT_SIZE] = "";
+    if (listing->filter.since)
+        clock_date(listing->filter.since, first);
+    if (parts_list(archive, &parts, &count))
+        return error_errno(error, "history/archive/ could not be read");
+    size_t at = 0;
+    for (; at < count && more && !result && strcmp(parts[at].day, first) >= 0; at++) {
+        result = read_part(&lines, archive, &parts[at], error);
+        more = !result && print_part(listing, &lines, &parts[at], most);
+    }
+    if (!result && !more && listing->limit < 0) {
+        fflush(stdout);
+        remark("older archived jobs were not looked at; --all lists all, --limit more of them");
+    }
+    buffer_free(&lines.lines);
+    arena_free(lines.arena);
+    free(lines.jobs);
+    free(parts);
+    return result;
+}
+
+static int print_archived(struct listing *listing)
+{
+    struct error error;
+    int archive = parts_open(listing->spool, false);
+    int result = 0;
+    listing->now = clock_now();
+    listing->plan = (struct plan_file){.time = 0};
+    if (archive >= 0) {
+        result = print_parts(listing, archive, &error);
+        sys.close(archive);
+    } else if (errno != ENOENT) {
+        result = error_errno(&error, "history/archive/ could not be opened");
+    }
+    if (listing->json)
+        puts(listing->printed ? "]" : "[]");
+    else
+        columns_flush(listing->columns);
+    if (result)
+        complain("%s", error.text);
+    return result ? STATUS_FAILED : STATUS_DONE;
+}
+
 static int print_listing(struct listing *listing)
 {
+    if (listing->archived)
+        return print_archived(listing);
     struct gathering *gathering = gather_open(listing->spool, &listing->filter);
     if (!gathering) {
         complain("the jobs could not be read: %s", strerror(errno));
@@ -262,6 +369,8 @@ int command_list(int argument_count, char **arguments)
          "only jobs that came since then: 90m, 2d, 2026-05-01"},
         {"limit", 'l', OPTION_WHOLE, &listing.limit, "N", "at most so many jobs"},
         {"all", 'a', OPTION_FLAG, &listing.all, NULL, "all jobs, however many have ended"},
+        {"archived", 0, OPTION_FLAG, &listing.archived, NULL,
+         "jobs that are in archives, by the day of their end, and no others"},
         {"sort", 0, OPTION_TEXT, &sort, "WORD",
          "by age (the default), name, user, state, elapsed, started, ended or priority"},
         {"format", 'o', OPTION_TEXT, &listing.format, "COLUMNS",
@@ -285,6 +394,11 @@ int command_list(int argument_count, char **arguments)
         return status;
     if (!job_filter_prepare(&listing.filter) || !read_sort(sort, &listing.sort))
         return STATUS_USAGE;
+    if (listing.archived && (watch || listing.sort != SORT_AGE)) {
+        complain("--archived lists by the day of the end, and once; leave out --%s",
+                 watch ? "watch" : "sort");
+        return STATUS_USAGE;
+    }
     if (open_spool(&spool))
         return STATUS_FAILED;
     status = list_jobs(&listing, watch);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/directory.h"
+#include "commands/archived.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/follow_jobs.h"
@@ -15,13 +17,15 @@
 #include "commands/options.h"
 #include "commands/pick.h"
 #include "commands/task_output.h"
+#include "spool/eventlog.h"
 
 static const struct timespec look_interval = {.tv_nsec = 200 * 1000000};
 
 struct logs {
     const struct spool *spool;
     struct task_output tasks;
-    bool follow, previous;
+    bool follow, previous,
+        denied; /* denied: of an archived job, files that the caller may not read */
     struct follow_said said;
 };
 
@@ -103,9 +107,40 @@ static int complain_task(const struct logs *logs, const struct job_place *place)
     return STATUS_NOT_FOUND;
 }
 
+/* Was the output removed, as dlspool.yaml says?  Then *when tells when. */
+static bool is_removed(const struct logs *logs, const struct job_place *place, int64_t *when)
+{
+    struct buffer log = {0};
+    struct event event;
+    bool removed = false;
+    int job = job_open(logs->spool, place);
+    if (job >= 0 && eventlog_read(job, &log, NULL) == 0) {
+        struct text rest = buffer_text(&log);
+        while (eventlog_next(&rest, &event))
+            if (text_is(event.name, "pruned")) {
+                *when = event.time;
+                removed = true;
+            }
+    }
+    if (job >= 0)
+        sys.close(job);
+    buffer_free(&log);
+    return removed;
+}
+
+/* Say why nothing was printed, if so; the exit status. */
 static int tell_end(const struct logs *logs, const struct job_place *place, bool ended)
 {
-    if (logs->tasks.denied) {
+    int64_t when = 0;
+    if (!logs->tasks.any && is_removed(logs, place, &when)) {
+        char time[CLOCK_TEXT_SIZE];
+        complain(
+            "the output of %s was removed on %.10s: keep.output of dlspool.yaml says how long it "
+            "is kept",
+            place->id, clock_local(when, time));
+        return STATUS_NOT_FOUND;
+    }
+    if (logs->tasks.denied || (logs->denied && !logs->tasks.any)) {
         complain(
             "the output of %s may be read by its owner and the owner's primary group only; ask its owner",
             place->id);
@@ -128,13 +163,36 @@ static int tell_end(const struct logs *logs, const struct job_place *place, bool
     return STATUS_DONE;
 }
 
+/* *missing is why there is no such job in the spool, and is said when none is archived either. */
+static int print_archived(struct logs *logs, const char *word, const struct error *missing)
+{
+    struct archived archived;
+    struct error error;
+    int status = archived_open(logs->spool, word, RESTORE_CONTENTS, &archived, &error);
+    if (status == STATUS_DONE) {
+        logs->spool = &archived.spool;
+        logs->denied = archived.denied;
+        print_new(logs, &archived.place);
+        status = tell_end(logs, &archived.place, true);
+    } else {
+        complain("%s", status == STATUS_NOT_FOUND ? missing->text : error.text);
+    }
+    archived_close(&archived);
+    return status;
+}
+
 static int print_logs(struct logs *logs, const char *word)
 {
     struct job_place place;
+    struct error error;
     char id[ID_SIZE];
-    int status = pick_job(logs->spool, word, &place);
-    if (status != STATUS_DONE)
+    int status = pick_find(logs->spool, word, &place, &error);
+    if (status == STATUS_NOT_FOUND)
+        return print_archived(logs, word, &error);
+    if (status != STATUS_DONE) {
+        complain("%s", error.text);
         return status;
+    }
     memcpy(id, place.id, sizeof(id)); /* from now on by id: a newer job may get the name */
     for (;;) {
         /* Asked before printing: once the job has ended, the output printed after that is complete. */

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "archive/find.h"
 #include "base/clock.h"
 #include "base/duration.h"
 #include "commands/complain.h"
@@ -27,6 +28,20 @@ static void list_places(const struct spool *spool, const struct meant *meant, st
     arena_free(arena);
 }
 
+/* Is it archived, by its whole id? */
+static bool is_archived(const struct meaning *meaning)
+{
+    struct found found;
+    int archive = id_valid(meaning->word) ? parts_open(meaning->spool, false) : -1;
+    if (archive < 0)
+        return false;
+    struct arena *arena = arena_new();
+    bool archived = find_archived(archive, meaning->word, meaning->asker, arena, &found, NULL) == 0;
+    arena_free(arena);
+    sys.close(archive);
+    return archived;
+}
+
 static int find_job(const struct meaning *meaning, struct job_place *place, struct error *error)
 {
     struct meant meant;
@@ -39,7 +54,15 @@ static int find_job(const struct meaning *meaning, struct job_place *place, stru
     }
     if (meant.count)
         list_places(meaning->spool, &meant, &list);
-    error_set(error, "%s%s%s", sentence.text, list.length ? ":" : "", list.length ? list.data : "");
+    if (result > 0 && meaning->applies && is_archived(meaning))
+        error_set(
+            error,
+            "%.*s has ended and is archived; `dlspool show` tells of it, and to run it again, submit "
+            "its job file again",
+            (int)meaning->word.length, meaning->word.data);
+    else
+        error_set(error, "%s%s%s", sentence.text, list.length ? ":" : "",
+                  list.length ? list.data : "");
     buffer_free(&list);
     return result < 0 ? STATUS_FAILED : STATUS_NOT_FOUND;
 }

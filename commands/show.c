@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/quantity.h"
+#include "commands/archived.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/notes.h"
@@ -175,7 +176,11 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     struct event event;
     printf("%-15s %s\n", "id", view->place.id);
     print_state(view);
-    printf("%-15s %s/%s\n", "directory", spool->path, job_place_text(&view->place, path));
+    if (view->archive.length)
+        printf("%-15s %s/%.*s\n", "archive", spool->path, (int)view->archive.length,
+               view->archive.data);
+    else
+        printf("%-15s %s/%s\n", "directory", spool->path, job_place_text(&view->place, path));
     print_fact("name", record->name);
     print_fact("owner", record->owner);
     print_times(view);
@@ -251,52 +256,89 @@ static void read_reach(const struct spool *spool, int job, const struct job_view
     settings_free(&settings);
 }
 
-/* Find the job, read its files, and print it.  Facts from a missing or damaged file are left
- * out. */
-static int show_job(const struct spool *spool, const char *id, bool json)
+/* Print a job whose files were read.  Facts from a missing or damaged file are left out. */
+static void print_job(const struct spool *spool, int job, struct arena *arena,
+                      struct job_view *view, bool json)
 {
-    struct job_place place;
-    struct job_view view;
     struct plan_file plan;
     struct waiting_file waiting;
     struct outlook outlook;
     struct reach reach;
     struct buffer log = {0};
-    struct error error;
-    int status = pick_find(spool, id, &place, &error);
-    if (status != STATUS_DONE) {
-        refuse_not_found(id, status, &error, json);
-        return status;
-    }
-    struct arena *arena = arena_new();
-    int job = job_open(spool, &place);
-    if (job < 0 || view_read(spool, &place, arena, &view)) {
-        refuse_gone(&place);
-        arena_free(arena);
-        return STATUS_FAILED;
-    }
     waiting_read(spool, &waiting);
-    view_take_waiting(&view, &waiting, arena);
+    view_take_waiting(view, &waiting, arena);
     eventlog_read(job, &log, NULL);
     plan_file_read(spool, arena, &plan, NULL);
-    outlook_read(spool, &view, &plan, clock_now(), &outlook);
+    outlook_read(spool, view, &plan, clock_now(), &outlook);
     outlook_measure(job, arena, &outlook);
-    read_reach(spool, job, &view, arena, &reach);
+    read_reach(spool, job, view, arena, &reach);
     if (json) {
-        struct value *tree = view_tree(arena, &view);
-        outlook_put(arena, tree, &view, &outlook, true);
+        struct value *tree = view_tree(arena, view);
+        outlook_put(arena, tree, view, &outlook, true);
         reach_put(arena, tree, &reach);
-        if (view.why.length)
-            value_put(arena, tree, "why", value_text(arena, view.why));
+        if (view->why.length)
+            value_put(arena, tree, "why", value_text(arena, view->why));
         value_put(arena, tree, "log", log_tree(arena, buffer_text(&log)));
         print_json(tree);
     } else {
-        print_people(spool, &view, &outlook, &reach, job, buffer_text(&log));
+        print_people(spool, view, &outlook, &reach, job, buffer_text(&log));
     }
     buffer_free(&log);
-    sys.close(job);
+}
+
+static int show_place(const struct spool *spool, const struct job_place *place, bool json)
+{
+    struct job_view view;
+    struct arena *arena = arena_new();
+    int status = STATUS_DONE;
+    int job = job_open(spool, place);
+    if (job < 0 || view_read(spool, place, arena, &view)) {
+        refuse_gone(place);
+        status = STATUS_FAILED;
+    } else {
+        print_job(spool, job, arena, &view, json);
+    }
+    if (job >= 0)
+        sys.close(job);
     arena_free(arena);
-    return 0;
+    return status;
+}
+
+/* Print an archived job.  *error is why there is no other, and is said when there is none of this kind either. */
+static int show_archived(const struct spool *spool, const char *id, bool json,
+                         const struct error *missing)
+{
+    struct archived archived;
+    struct job_view view;
+    struct error error;
+    struct arena *arena = arena_new();
+    int status = archived_open(spool, id, RESTORE_NAMES, &archived, &error);
+    int job = status == STATUS_DONE ? job_open(&archived.spool, &archived.place) : -1;
+    if (job < 0 || archived_view_read(&archived, arena, &view))
+        refuse_not_found(id, status, status == STATUS_NOT_FOUND ? missing : &error, json);
+    else
+        print_job(&archived.spool, job, arena, &view, json);
+    if (job >= 0 && archived.denied && !json)
+        printf("\nOf its job file, manifest and output, not all may be read by you.\n");
+    if (job >= 0)
+        sys.close(job);
+    archived_close(&archived);
+    arena_free(arena);
+    return status;
+}
+
+/* Find the job, in the spool or else in the archives, and print it. */
+static int show_job(const struct spool *spool, const char *id, bool json)
+{
+    struct job_place place;
+    struct error error;
+    int status = pick_find(spool, id, &place, &error);
+    if (status == STATUS_NOT_FOUND)
+        return show_archived(spool, id, json, &error);
+    if (status == STATUS_DONE)
+        return show_place(spool, &place, json);
+    refuse_not_found(id, status, &error, json);
+    return status;
 }
 
 int command_show(int argument_count, char **arguments)
@@ -311,7 +353,7 @@ int command_show(int argument_count, char **arguments)
         -1,
         "Show all that is known about jobs: facts, why they failed, and what has happened.",
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
-        "the id that only one job has.\n",
+        "the id that only one job has.  What is not in the spool is looked for in the archives.\n",
         options};
     int operands, status;
     struct spool spool;

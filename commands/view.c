@@ -268,7 +268,10 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     value_put(arena, tree, "id", value_string(arena, view->place.id));
     value_put(arena, tree, "state", value_string(arena, job_state_name(view->situation.state)));
     value_put(arena, tree, "directory", value_string(arena, spool_state_name(view->place.state)));
-    value_put(arena, tree, "path", value_string(arena, job_place_text(&view->place, place)));
+    value_put(arena, tree, "path",
+              view->archive.length ? value_text(arena, view->archive)
+                                   : value_string(arena, job_place_text(&view->place, place)));
+    value_put(arena, tree, "archived", value_boolean(arena, view->archive.length > 0));
     put_text(arena, tree, "name", record->name);
     put_text(arena, tree, "owner", record->owner);
     value_put(arena, tree, "uid", value_number(arena, record->uid));

@@ -17,6 +17,7 @@ struct job_view {
     struct job_situation situation;
     struct tasks_file tasks; /* of this attempt; its attempt is 0 when it is not known */
     struct text tasks_held;  /* of an array: the tasks on hold; empty: none */
+    struct text archive; /* the archive that has it, below the spool; empty: it is in the spool */
 };
 
 /* Read the job's files.  -1 with errno when the directory is gone or may not be read: then only

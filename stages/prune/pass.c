@@ -180,14 +180,28 @@ static int walk_done(struct looking *looking)
     return result;
 }
 
-/* 0 when the pass goes on; -1 with errno when a directory cannot be read. */
+/* 0 or 1; -1 with errno when a directory cannot be read. */
 static int apply_age(struct pruner *pruner, enum prune_rule rule, enum state state, int64_t keep)
 {
     struct looking looking = {.pruner = pruner, .rule = rule, .keep = keep};
-    if (!keep)
+    if (!keep || !prune_slice_goes_on(pruner))
         return 0;
-    int result = state == STATE_DONE ? walk_done(&looking) : walk_directory(&looking, NULL);
-    return result ? result : prune_slice_flush(pruner) ? 0 : 1;
+    return state == STATE_DONE ? walk_done(&looking) : walk_directory(&looking, NULL);
+}
+
+/* What ended on one day goes to one archive, whatever became of it. */
+static int apply_ages(struct pruner *pruner)
+{
+    const struct keep_rules *keep = &pruner->stage.settings.keep;
+    if (apply_age(pruner, PRUNE_DONE, STATE_DONE, keep->done) < 0 ||
+        apply_age(pruner, PRUNE_FAILED, STATE_FAILED, keep->failed) < 0)
+        return -1;
+    prune_slice_flush(pruner);
+    if (apply_age(pruner, PRUNE_OUTPUT, STATE_DONE, keep->output) < 0 ||
+        apply_age(pruner, PRUNE_OUTPUT, STATE_FAILED, keep->output) < 0)
+        return -1;
+    prune_slice_flush(pruner);
+    return 0;
 }
 
 /* ---- size ---- */
@@ -296,7 +310,6 @@ static int apply_size(struct pruner *pruner)
 
 int prune_pass_make(struct pruner *pruner, struct error *error)
 {
-    const struct keep_rules *keep = &pruner->stage.settings.keep;
     pruner->now = clock_now();
     pruner->report = (struct prune_report){.stopped = false};
     pruner->failed = false;
@@ -307,10 +320,7 @@ int prune_pass_make(struct pruner *pruner, struct error *error)
     pruner->waited = waited_new(&pruner->stage.spool);
     if (waited_read(pruner->waited, true, error))
         return -1;
-    if (apply_age(pruner, PRUNE_DONE, STATE_DONE, keep->done) < 0 ||
-        apply_age(pruner, PRUNE_FAILED, STATE_FAILED, keep->failed) < 0 ||
-        apply_age(pruner, PRUNE_OUTPUT, STATE_DONE, keep->output) < 0 ||
-        apply_age(pruner, PRUNE_OUTPUT, STATE_FAILED, keep->output) < 0 || apply_size(pruner) < 0)
+    if (apply_ages(pruner) || apply_size(pruner) < 0)
         return error_errno(error, "the jobs could not be read");
     if (pruner->failed)
         return error_set(error, "not all that is to go could be archived and removed; the log says "

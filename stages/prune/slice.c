@@ -86,11 +86,13 @@ static int go_day(struct pruner *pruner, const struct ending *endings, size_t co
         result =
             spool_sync_directory(&pruner->stage.spool, pruner->archive, "history/archive", error);
     for (size_t i = 0; i < count && !result; i++) {
-        heartbeat();
-        if (!kept[i])
-            prune_remove_job(pruner, &endings[i]);
-        else
+        if (kept[i])
             pruner->report.failures++;
+        else
+            prune_remove_job(pruner, &endings[i]);
+        if (!prune_slice_goes_on(pruner))
+            /* The next pass finds the others in the index. */
+            result = error_set(error, "what is archived could not all be removed");
     }
     if (!result && sync_parents(pruner, endings, count))
         result = error_errno(error, "what was archived of %s may come back", endings[0].day);

@@ -319,6 +319,7 @@ static void only_the_job_is_restored(void **state)
     struct pack *pack = create("2026-08-01.tar.zst");
     pack_begin(pack, &error);
     add(pack, "a-0123456789abc/log", "own\n");
+    add(pack, "a-0123456789abc/../escaped", "x");
     add(pack, "a-0123456789abc/../../escaped", "x");
     add(pack, "a-0123456789abc/output/../../escaped", "x");
     add(pack, "a-0123456789abc/output/a/b", "x");

@@ -14,7 +14,7 @@ struct search {
     uid_t asker;
     char label[ID_SIZE]; /* the word as the name of an id; "" when it is none */
     struct arena *arena;
-    struct found named, begun; /* the best of each; the id is empty when there is none */
+    struct found named, begun; /* the best, and the first; the id is empty when there is none */
     bool mine;                 /* `named` is the asker's */
     size_t begun_count;
 };
@@ -32,33 +32,47 @@ static bool has_label(const struct search *search, struct text id)
            memcmp(id.data, search->label, name) == 0;
 }
 
-static void consider(struct search *search, const struct part *part, const struct archived_job *job)
+/* Is it the asker's, by the bytes of the line? */
+static bool is_mine(const struct search *search, struct text line)
 {
-    struct found found = {.part = *part, .job = *job};
-    bool mine = job->uid == search->asker;
-    bool named =
-        has_label(search, job->id) && (!job->name.length || text_equal(job->name, search->word) ||
-                                       text_is(search->word, search->label));
-    if (named) {
-        if ((mine && !search->mine) ||
-            (mine == search->mine && is_newer(job->id, search->named.job.id))) {
-            search->named = found;
-            search->mine = mine;
-        }
-    } else if (job->id.length >= search->word.length &&
-               memcmp(job->id.data, search->word.data, search->word.length) == 0 &&
-               !text_equal(job->id, search->begun.job.id)) {
-        search->begun_count++;
-        search->begun = found;
-    }
+    char wanted[32];
+    int length = snprintf(wanted, sizeof(wanted), " uid=%u", (unsigned int)search->asker);
+    const char *found = memmem(line.data, line.length, wanted, (size_t)length);
+    return found && (found[length] == ' ' || found[length] == '\n');
 }
 
-/* Look at the lines whose id begins so; the others are not read. */
+/* A job of the name: is it better than the one that was found before? */
+static void consider_named(struct search *search, const struct part *part, struct text line,
+                           struct text id)
+{
+    struct archived_job job;
+    bool mine = is_mine(search, line);
+    if (mine < search->mine || (mine == search->mine && !is_newer(id, search->named.job.id)))
+        return;
+    if (!index_next(&line, search->arena, &job) ||
+        (job.name.length && !text_equal(job.name, search->word) &&
+         !text_is(search->word, search->label)))
+        return;
+    search->named = (struct found){.part = *part, .job = job};
+    search->mine = mine;
+}
+
+/* A job whose id begins with the word: the first is enough to know, and that there are others. */
+static void consider_begun(struct search *search, const struct part *part, struct text line,
+                           struct text id)
+{
+    struct archived_job job;
+    if (text_equal(id, search->begun.job.id))
+        return;
+    if (search->begun_count++ == 0 && index_next(&line, search->arena, &job))
+        search->begun = (struct found){.part = *part, .job = job};
+}
+
+/* Look at the lines whose id begins so, and read those that matter: there may be a million. */
 static void search_lines(struct search *search, const struct part *part, struct text lines,
                          struct text begin)
 {
     struct buffer wanted = {0};
-    struct archived_job job;
     buffer_printf(&wanted, " id=%.*s", (int)begin.length, begin.data);
     const char *end = lines.data + lines.length, *from = lines.data;
     while (from < end && (from = memmem(from, (size_t)(end - from), wanted.data, wanted.length))) {
@@ -66,9 +80,15 @@ static void search_lines(struct search *search, const struct part *part, struct 
         const char *stop = memchr(from, '\n', (size_t)(end - from));
         start = start ? start + 1 : lines.data;
         stop = stop ? stop + 1 : end;
+        struct text rest = {from + 4, (size_t)(stop - from - 4)}, id;
         struct text line = {start, (size_t)(stop - start)};
-        if (index_next(&line, search->arena, &job))
-            consider(search, part, &job);
+        if (text_next(&rest, ' ', &id) && id_valid(id)) {
+            if (has_label(search, id))
+                consider_named(search, part, line, id);
+            else if (id.length >= search->word.length &&
+                     memcmp(id.data, search->word.data, search->word.length) == 0)
+                consider_begun(search, part, line, id);
+        }
         from = stop;
     }
     buffer_free(&wanted);

@@ -186,8 +186,9 @@ static int print_logs(struct logs *logs, const char *word)
     struct job_place place;
     struct error error;
     char id[ID_SIZE];
-    int status = pick_find(logs->spool, word, &place, &error);
-    if (status == STATUS_NOT_FOUND)
+    bool archived;
+    int status = pick_find_kept(logs->spool, word, &place, &archived, &error);
+    if (archived)
         return print_archived(logs, word, &error);
     if (status != STATUS_DONE) {
         complain("%s", error.text);

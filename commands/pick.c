@@ -42,7 +42,9 @@ static bool is_archived(const struct meaning *meaning)
     return archived;
 }
 
-static int find_job(const struct meaning *meaning, struct job_place *place, struct error *error)
+/* *several: how many the word may mean; only when it is ambiguous. */
+static int find_job(const struct meaning *meaning, struct job_place *place, size_t *several,
+                    struct error *error)
 {
     struct meant meant;
     struct error sentence;
@@ -52,9 +54,10 @@ static int find_job(const struct meaning *meaning, struct job_place *place, stru
         *place = meant.places[0];
         return STATUS_DONE;
     }
+    *several = meant.count;
     if (meant.count)
         list_places(meaning->spool, &meant, &list);
-    if (result > 0 && meaning->applies && is_archived(meaning))
+    if (result > 0 && !meant.count && is_archived(meaning))
         error_set(
             error,
             "%.*s has ended and is archived; `dlspool show` tells of it, and to run it again, submit "
@@ -67,11 +70,21 @@ static int find_job(const struct meaning *meaning, struct job_place *place, stru
     return result < 0 ? STATUS_FAILED : STATUS_NOT_FOUND;
 }
 
+int pick_find_kept(const struct spool *spool, const char *word, struct job_place *place,
+                   bool *archived, struct error *error)
+{
+    size_t several = 0;
+    const struct meaning meaning = {.spool = spool, .word = text_of(word), .asker = getuid()};
+    int status = find_job(&meaning, place, &several, error);
+    *archived = status == STATUS_NOT_FOUND && several == 0;
+    return status;
+}
+
 int pick_find(const struct spool *spool, const char *word, struct job_place *place,
               struct error *error)
 {
-    const struct meaning meaning = {.spool = spool, .word = text_of(word), .asker = getuid()};
-    return find_job(&meaning, place, error);
+    bool archived;
+    return pick_find_kept(spool, word, place, &archived, error);
 }
 
 int pick_job_for(const struct spool *spool, const char *word, enum control_verb verb,
@@ -83,7 +96,8 @@ int pick_job_for(const struct spool *spool, const char *word, enum control_verb 
                                     .asker = getuid(),
                                     .applies = control_applies,
                                     .context = &question};
-    return find_job(&meaning, place, error);
+    size_t several;
+    return find_job(&meaning, place, &several, error);
 }
 
 int pick_job(const struct spool *spool, const char *word, struct job_place *place)

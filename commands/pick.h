@@ -15,6 +15,10 @@
 int pick_find(const struct spool *spool, const char *word, struct job_place *place,
               struct error *error);
 
+/* The same; *archived is set when there is none in the spool, and the word may mean an archived one. */
+int pick_find_kept(const struct spool *spool, const char *word, struct job_place *place,
+                   bool *archived, struct error *error);
+
 /* The same, after a complaint on failure. */
 int pick_job(const struct spool *spool, const char *word, struct job_place *place);
 

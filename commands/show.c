@@ -332,8 +332,9 @@ static int show_job(const struct spool *spool, const char *id, bool json)
 {
     struct job_place place;
     struct error error;
-    int status = pick_find(spool, id, &place, &error);
-    if (status == STATUS_NOT_FOUND)
+    bool archived;
+    int status = pick_find_kept(spool, id, &place, &archived, &error);
+    if (archived)
         return show_archived(spool, id, json, &error);
     if (status == STATUS_DONE)
         return show_place(spool, &place, json);

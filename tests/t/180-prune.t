@@ -80,17 +80,25 @@ like "$said" "may be read by its owner and the owner's primary group only" "and 
 said=$(owner retry "$wrong" 2>&1)
 is $? 4 "what is archived cannot be retried"
 like "$said" "$wrong has ended and is archived" "which is said"
+like "$(owner wait "$wrong" 2>&1)" "$wrong has ended and is archived" "to who waits for it, too"
 
 # By hand, and output alone.
 as nobody again
+as root train
 must "the daemon goes on" wait_for 20 in_state again "done"
+must "with a job of the archived one's name" wait_for 20 in_state train "done"
+like "$(owner show train)" "^directory +.*/$(basename "$(job_dir train)")" "which is shown, as it is in the spool"
+like "$(stranger show t 2>&1)" "^id +$(basename "$(job_dir train)")" "also by the beginning of its id"
+as nobody train
+must "and with another one" wait_for 20 eval '[ "$(ls -d "$spool"/done/2*/train-* | wc -l)" = 2 ]'
+like "$(stranger show train 2>&1)" "2 jobs have the name" "of two in the spool none is shown, nor the archived one"
 stop_daemon
 id=$(basename "$(job_dir again)")
 mv "$(dirname "$(job_dir again)")" "$spool/done/2020-02-04"
 sed -i -e 's/^  done: 90d/  done: null/' -e 's/^  output: null/  output: 30d/' "$spool/dlspool.yaml"
 echo "loss 0.0625" >"$spool/done/2020-02-04/$id/output/main-0.log"
 like "$(stranger prune 2>&1)" 'only|user' "who does not own the spool prunes nothing"
-is "$(dlspool prune --json | jq -c '[.dry_run, .rules.output.jobs, .rules.done.jobs]')" "[false,1,0]" "by hand it goes at once"
+is "$(dlspool prune --json | jq -c '[.dry_run, .rules.output.jobs, .rules.done.jobs]')" "[false,3,0]" "by hand it goes at once"
 is "$(ls "$spool/done/2020-02-04/$id" | grep output)" "" "output is removed"
 ok "the rest is there" test -e "$spool/done/2020-02-04/$id/job.yaml"
 like "$(dlspool logs again 2>&1)" "^dlspool logs: the output of $id was removed on 20.*keep.output" "and logs says why there is none"

@@ -131,22 +131,21 @@ static int take_away(struct pruner *pruner, const struct job_place *place)
 void prune_remove_job(struct pruner *pruner, const struct ending *ending)
 {
     struct error error;
+    struct prune_count *count = &pruner->report.rules[ending->rule];
     int taken = take_away(pruner, &ending->place);
-    if (taken < 0)
-        error_errno(&error, "%s is archived and could not be taken out of %s/", ending->place.id,
-                    spool_state_name(ending->place.state));
-    else if (taken > 0 && job_remove(pruner->removed, ending->place.id, &error))
-        taken = -1;
     if (taken < 0) {
-        log_warn("%s", error.text);
+        log_warn("%s is archived and could not be taken out of %s/: %s", ending->place.id,
+                 spool_state_name(ending->place.state), strerror(errno));
         pruner->report.failures++;
         pruner->failed = true; /* no further part may be written before it is gone */
     }
-    if (taken > 0) {
-        struct prune_count *count = &pruner->report.rules[ending->rule];
-        count->jobs++;
-        count->bytes += ending->bytes;
-    }
+    if (taken <= 0)
+        return;
+    count->jobs++;
+    count->bytes += ending->bytes;
+    /* It is out of the way: on NFS, say, somebody still reads a file of it. */
+    if (job_remove(pruner->removed, ending->place.id, &error))
+        log_warn("%s; the next pass tries again", error.text);
 }
 
 /* ---- output ---- */

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -177,14 +175,14 @@ static struct stage *prune_open(const char *directory, struct error *error)
     return &pruner->stage;
 }
 
-/* It can wait for all others: for the processors, and for the disk. */
+/* It can wait for all others.  The disk's priority follows from this, and is not made lower: what it removes may be
+ * in the journal transaction that a stage's sync waits for. */
 static int prune_confine(struct stage *stage, struct error *error)
 {
-    enum { WHO_PROCESS = 1, CLASS_IDLE = 3, CLASS_SHIFT = 13, LAST = 19 };
+    enum { LAST = 19 };
     (void)stage;
     (void)error;
     setpriority(PRIO_PROCESS, 0, LAST);
-    syscall(SYS_ioprio_set, WHO_PROCESS, 0, CLASS_IDLE << CLASS_SHIFT);
     return 0;
 }
 

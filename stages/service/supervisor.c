@@ -144,7 +144,9 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
 {
     struct child *child = &supervisor->children[which];
     pid_t parent = getpid();
-    struct heart *heart = watchdog_heart(supervisor->watchdog, (size_t)which);
+    /* Pruning has the lowest priority, and may stand still while others have work. */
+    bool watched = stage_table[which] != &prune_stage;
+    struct heart *heart = watched ? watchdog_heart(supervisor->watchdog, (size_t)which) : NULL;
     child->started = clock_elapsed();
     supervisor->guard_counts[which] = supervisor->guards[which]->count;
     pid_t process = fork();

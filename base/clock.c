@@ -76,6 +76,17 @@ const char *clock_local(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
     return buffer;
 }
 
+void clock_local_day(int64_t time, int *year, int *month, int *day)
+{
+    time_t seconds = (time_t)(time / 1000 - (time % 1000 < 0));
+    struct tm tm;
+    if (!localtime_r(&seconds, &tm))
+        memset(&tm, 0, sizeof(tm));
+    *year = tm.tm_year + 1900;
+    *month = tm.tm_mon + 1;
+    *day = tm.tm_mday;
+}
+
 const char *clock_date(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;
@@ -175,5 +186,27 @@ int clock_parse(struct text text, int64_t *time)
     if (utc < earliest_time || utc > latest_time)
         return -1;
     *time = utc;
+    return 0;
+}
+
+/* What clocks are ahead of UTC then, in seconds. */
+static int64_t offset_at(int64_t seconds)
+{
+    time_t time = (time_t)seconds;
+    struct tm tm;
+    return localtime_r(&time, &tm) ? tm.tm_gmtoff : 0;
+}
+
+/* mktime() is not used: it reads the time zone's file again, which confined processes cannot. */
+int clock_from_local(int year, int month, int day, int second, int64_t *time)
+{
+    static const int64_t day_seconds = CLOCK_DAY / 1000;
+    if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month))
+        return -1;
+    struct tm tm = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+    int64_t shown = (int64_t)timegm(&tm) + second;
+    int64_t before = offset_at(shown - day_seconds), after = offset_at(shown + day_seconds);
+    bool changed = offset_at(shown - before) != before && offset_at(shown - after) == after;
+    *time = (shown - (changed ? after : before)) * 1000;
     return 0;
 }

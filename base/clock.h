@@ -31,6 +31,14 @@ const char *clock_local(int64_t time, char buffer[static CLOCK_TEXT_SIZE]);
  * millisecond precision kept.  -1 when it is not one, or not of the years 0000 to 9999 in UTC. */
 int clock_parse(struct text text, int64_t *time);
 
+/* The day of a time in the time zone of TZ. */
+void clock_local_day(int64_t time, int *year, int *month, int *day);
+
+/* The time at which it is `second` (0 to 86399) seconds after midnight by the clocks of TZ's zone.
+ * One that is left out when clocks are put forward is as late by the clocks of before.  -1 when the
+ * month has no such day. */
+int clock_from_local(int year, int month, int day, int second, int64_t *time);
+
 /* The UTC date of a time as YYYY-MM-DD; returns `buffer`. */
 const char *clock_date(int64_t time, char buffer[static CLOCK_TEXT_SIZE]);
 

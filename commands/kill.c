@@ -46,12 +46,13 @@ static bool is_administrator(const struct spool *spool)
     return is;
 }
 
-static bool is_held(const struct spool *spool, const struct job_place *place)
+/* Is there anything that a release would end? */
+static bool is_held(const struct spool *spool, const struct job_view *view)
 {
     struct control_request request;
-    int job = job_open(spool, place);
-    bool held =
-        job < 0 || control_file_pending(job, CONTROL_HOLD, &request) != 0 || hold_tasks_any(job);
+    int job = job_open(spool, &view->place);
+    bool held = job < 0 || control_file_pending(job, CONTROL_HOLD, &request) != 0 ||
+                hold_tasks_any(job) || control_file_until(job, view->record.begin) != 0;
     if (job >= 0)
         sys.close(job);
     return held;
@@ -78,8 +79,8 @@ static int check_request(const struct asking *asking, const struct job_view *vie
     if ((*tasks && !may_ask_tasks(asking, view, record, tasks, error)) ||
         !control_allows(asking->control, &view->place, record, error))
         return -1;
-    if (asking->control == CONTROL_RELEASE && !is_held(&asking->spool, &view->place))
-        return error_set(error, "%s is not held", id);
+    if (asking->control == CONTROL_RELEASE && !is_held(&asking->spool, view))
+        return error_set(error, "%s is not held, and waits for no time", id);
     if (view->readable && view->record.uid != getuid() && !is_administrator(&asking->spool))
         return error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s it",
                          id, (int)view->record.owner.length, view->record.owner.data, asking->verb);

@@ -55,6 +55,7 @@ static void print_times(const struct job_view *view)
     char span[SPAN_TEXT_SIZE];
     int64_t elapsed = view_elapsed(view);
     print_time("accepted", view->record.accepted);
+    print_time("begin", view->record.begin);
     print_time("queued", view->situation.queued);
     print_time("started", view->situation.started);
     print_time("ended", view->situation.ended);

@@ -276,6 +276,7 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "owner", record->owner);
     value_put(arena, tree, "uid", value_number(arena, record->uid));
     put_time(arena, tree, "accepted", record->accepted);
+    put_time(arena, tree, "begin", record->begin);
     put_time(arena, tree, "queued", view->situation.queued);
     put_time(arena, tree, "started", view->situation.started);
     put_time(arena, tree, "ended", view->situation.ended);

@@ -15,8 +15,7 @@ enum { AFTER_LEAST = 1000 }; /* milliseconds */
 
 static const double weight_least = 0.01, weight_most = 100;
 
-/* Read a time as clock_parse() does; the seconds may be left out: 2026-05-01T18:00Z. */
-static bool take_time(struct text text, int64_t *time)
+bool deadline_take_time(struct text text, int64_t *time)
 {
     enum { UP_TO_MINUTES = 16, ZONE_LONGEST = 6 };
     if (clock_parse(text, time) == 0)
@@ -43,7 +42,7 @@ void read_deadline(struct reading *reading, const struct value_path *path,
     if (after)
         good = duration_parse((struct text){text.data + 1, text.length - 1}, &deadline.after) == 0;
     else if (good)
-        good = take_time(text, &deadline.time);
+        good = deadline_take_time(text, &deadline.time);
     deadline.written = text;
     if (!good)
         problems_expected(reading, path, value,

@@ -108,6 +108,17 @@ struct deadline {
     uint32_t line, column;
 };
 
+/* When a job begins at the earliest. */
+struct begin {
+    bool given;
+    int64_t time;  /* of day; or */
+    int64_t after; /* milliseconds after the job was accepted; or */
+    bool local;    /* a day and a second of it where dlspool runs; no day (year 0): the next one */
+    int year, month, day, second;
+    struct text written; /* as in the job file, and its position there */
+    uint32_t line, column;
+};
+
 /* How a job's progress is counted: from its output or from a file, or (both empty) not at all. */
 struct units {
     double total;        /* 0: not given; read from the output or the file */
@@ -164,6 +175,7 @@ struct description {
     struct dependency *after; /* all have to hold before the job begins */
     size_t after_count;
     bool hold; /* it waits until it is released */
+    struct begin begin;
     struct platform platform;
     struct registry *registries; /* in addition to the site's */
     size_t registries_count;
@@ -181,6 +193,12 @@ bool description_is_secret(const struct description *job);
  * sentence that names `file` when the deadline had passed by then. */
 int description_deadline(const struct description *job, const char *file, int64_t accepted,
                          int64_t *time, struct error *error);
+
+/* Set the time at which a job that was accepted at `accepted` begins at the earliest, which may be
+ * over, or 0 when it names none.  -1 and a sentence that names `file` when that is after its
+ * deadline (0: it has none), or too far away. */
+int description_begin(const struct description *job, const char *file, int64_t accepted,
+                      int64_t deadline, int64_t *time, struct error *error);
 
 /* Give the job that size, which must lie within its sizes, by changing the number of tasks, their
  * GPUs or their processors.  Does nothing when the job has a fixed size. */

@@ -15,6 +15,7 @@
 #include "request/after.h"
 #include "request/arguments.h"
 #include "request/array.h"
+#include "request/begin.h"
 #include "request/checkpoint.h"
 #include "request/complete.h"
 #include "request/deadline.h"
@@ -68,6 +69,7 @@ static const struct field fields[] = {
     {FIELD_NAME("array"), read_array, MEMBER(array)},
     {FIELD_NAME("size"), .read = read_size},
     {FIELD_NAME("debug"), read_debug, MEMBER(debug), .least = 0, .most = DURATION_MOST},
+    {FIELD_NAME("begin"), read_begin, MEMBER(begin)},
     {FIELD_NAME("deadline"), read_deadline, MEMBER(deadline)},
     {FIELD_NAME("deadline_mode"), read_deadline_mode, MEMBER(deadline_mode)},
     {FIELD_NAME("weight"), read_weight, MEMBER(weight)},

@@ -62,6 +62,7 @@ static const struct record_field fields[] = {
     FIELD("dlspool", FIELD_TEXT, dlspool, false),
     FIELD("released", FIELD_TIME, released, false),
     FIELD("held", FIELD_TIME, held, false),
+    FIELD("begin", FIELD_TIME, begin, false),
     FIELD("deadline", FIELD_TIME, deadline, false),
     FIELD("deadline_mode", FIELD_TEXT, deadline_mode, false),
     FIELD("weight", FIELD_DOUBLE, weight, false),

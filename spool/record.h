@@ -75,6 +75,7 @@ struct job_record {
     size_t after_count;
     int64_t released; /* when all conditions of `after` were met; 0: the job must wait for them */
     int64_t held;     /* when it last moved to held/; 0: never */
+    int64_t begin;    /* it does not begin before this; 0: at once, or it has been released */
     int64_t deadline; /* the deadline; 0: the job has none */
     struct text deadline_mode; /* "count", "firm" or "none"; empty without a deadline */
     double weight;             /* of the deadline; 0 is 1 */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "request/after.h"
+#include "request/notes.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
 #include "stages/intake/witness.h"
@@ -106,8 +107,14 @@ static int write_first_events(int job, const struct acceptance *item,
 
 /* What the job waits for.  Which jobs are meant is found out in held/. */
 static void take_conditions(struct arena *arena, struct job_record *record,
-                            const struct description *description)
+                            struct preparation *preparation)
 {
+    const struct description *description = preparation->description;
+    char time[CLOCK_TEXT_SIZE];
+    record->begin = preparation->begin;
+    if (description->begin.given && record->begin <= record->accepted)
+        request_notes_add(arena, &preparation->notes, "begin", "%s is over: the job begins at once",
+                          clock_format(record->begin, time));
     record->after_count = description->after_count;
     record->after = arena_allocate(arena, (record->after_count + 1) * sizeof(*record->after));
     for (size_t i = 0; i < record->after_count; i++)
@@ -247,7 +254,7 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
         return refuse_request(acceptor, item, &record, &preparation.error, error);
     set_id(item, &record, record.name);
     item->hold = preparation.description->hold;
-    take_conditions(arena, &record, preparation.description);
+    take_conditions(arena, &record, &preparation);
     enum prepare_result prepared =
         limits_hold(arena, &limits, acceptor->repository, &record, &preparation);
     enum backlog_answer answer = prepared == PREPARED

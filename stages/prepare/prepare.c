@@ -241,6 +241,9 @@ enum prepare_result prepare_request(struct arena *arena, struct text request, co
         return PREPARE_BAD_REQUEST;
     preparation->description = description;
     preparation->notes = description->notes;
+    if (description_begin(description, name, record->accepted, record->deadline,
+                          &preparation->begin, &preparation->error))
+        return PREPARE_BAD_REQUEST;
     sweep_select(arena, record, description);
     take_size(record, description);
     take_facts(record, description);

@@ -21,6 +21,7 @@ struct preparation {
     struct render_result rendered;   /* valid after PREPARED */
     enum render_failure failure;
     struct error error;
+    int64_t begin;      /* what a new job's record->begin is; 0: it does not ask for a time */
     struct notes notes; /* what the owner is told, of the request and of the site */
 };
 

@@ -101,6 +101,8 @@ static int note_going(const struct renewer *renewer, int job, struct job_record 
         return hold_write(job, record, false, now, error);
     if (record->after_count && !record->released)
         record->released = now;
+    if (record->begin > now)
+        record->begin = 0; /* it was released from that, for good */
     return record_replace(job, record, error) ||
                    note_requeued(renewer->arena, job, record, order->cause, priority, error)
                ? -1

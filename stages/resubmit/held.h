@@ -50,6 +50,7 @@ struct held {
     struct control_request hold, kill;
     char *tasks; /* of an array only these are held; NULL: the whole job */
     uid_t uid;
+    int64_t begin;           /* its own time; 0: none, or it was released from that */
     int64_t accepted, since; /* how often a process crashed over it, in incoming/ and here */
     int priority;
     int stops;    /* how often the process that read its request has crashed over it */
@@ -69,6 +70,7 @@ struct held_jobs {
     struct dependencies *dependencies;
     struct arena *arena;
     uint64_t pass;
+    int64_t soonest; /* the first time at which a job that waits for nothing else begins; 0: none */
     struct held **by_age; /* all of `jobs` */
     size_t count;
 };

@@ -176,7 +176,9 @@ static void act_on(struct acting *acting, struct held *held)
         resubmit_pass_add(acting->pass, STATE_HELD, place.id, held->priority, held->stops);
         acting->pass->candidates[acting->pass->count - 1].action.kind = ACTION_REQUEUE;
         acting->pass->candidates[acting->pass->count - 1].action.cause =
-            held->count && !held->released ? "after" : "released";
+            held->count && !held->released ? "after"
+            : held->begin                  ? "begin"
+                                           : "released";
     } else if (!result) {
         result = write_end(acting, held, job, &error);
         if (!result)

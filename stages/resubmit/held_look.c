@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "request/after.h"
@@ -65,6 +66,9 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     int unread = record_read(job, jobs->arena, &record, &error);
     held->readable = !unread && is_held >= 0 && is_killed >= 0;
     held->is_held = is_held > 0;
+    int64_t begin = unread ? 0 : control_file_until(job, record.begin);
+    held->readable = held->readable && begin >= 0;
+    held->begin = unread || (!begin && record.begin > clock_now()) ? 0 : record.begin;
     struct held_tasks tasks;
     int kept = unread || is_held ? 0 : hold_keep_tasks(job, &record, jobs->arena, &tasks);
     held->readable = held->readable && kept >= 0;

@@ -130,8 +130,12 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         }
         waits_for += !condition->holds;
     }
-    if (!waits_for && !held->is_held)
+    if (waits_for || held->is_held)
+        return;
+    if (held->begin <= now)
         held->decision = HELD_GOES_ON;
+    else if (!jobs->soonest || held->begin < jobs->soonest)
+        jobs->soonest = held->begin;
 }
 
 /* What was decided in the pass before is decided again; what is wrong with its files stays so until
@@ -151,6 +155,7 @@ int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
 {
     dependencies_begin(jobs->dependencies);
     jobs->pass++;
+    jobs->soonest = 0;
     for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
         begin_again(held);
     if (held_look(jobs, error))
@@ -177,6 +182,8 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
         .reasons = reasons,
         .patience_ends = held->since + jobs->settings->after_unknown,
     };
+    if (held->begin > clock_now())
+        view.begin = held->begin;
     for (size_t i = 0; i < held->count && !held->released; i++) {
         const struct held_condition *condition = &held->conditions[i];
         const struct dependency_status *dependency = condition->dependency;

@@ -348,6 +348,16 @@ static struct stage *resubmit_open(const char *directory, struct error *error)
     return NULL;
 }
 
+/* When the next pass is to be, of clock_elapsed(): sooner when a job begins before that. */
+static int64_t next_pass(const struct resubmitter *resubmitter, int64_t now)
+{
+    int64_t interval = resubmitter->stage.settings.retry_interval;
+    int64_t begins =
+        resubmitter->held->soonest ? resubmitter->held->soonest - clock_now() : interval;
+    int64_t next = now + (begins < interval ? begins : interval);
+    return next > resubmitter->rest_until ? next : resubmitter->rest_until;
+}
+
 static int64_t resubmit_round(struct stage *stage)
 {
     struct resubmitter *resubmitter = (struct resubmitter *)stage;
@@ -367,7 +377,7 @@ static int64_t resubmit_round(struct stage *stage)
     /* Notifications may come without end: at most half of the time goes into passes. */
     int64_t now = clock_elapsed();
     resubmitter->rest_until = now + (now - began) + shortest_rest;
-    return resubmitter->more ? resubmitter->rest_until : now + stage->settings.retry_interval;
+    return resubmitter->more ? resubmitter->rest_until : next_pass(resubmitter, now);
 }
 
 static int resubmit_descriptor(const struct stage *stage)

@@ -67,7 +67,7 @@ static bool held_moves(const struct spool *spool)
     struct held_jobs *jobs = held_jobs_new(spool, &settings);
     bool moves = held_jobs_decide(jobs, clock_now(), &error) != 0;
     for (size_t i = 0; i < jobs->count && !moves; i++)
-        moves = jobs->by_age[i]->decision != HELD_WAITS;
+        moves = jobs->by_age[i]->decision != HELD_WAITS || jobs->soonest;
     held_jobs_free(jobs);
     settings_free(&settings);
     return moves;

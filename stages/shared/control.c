@@ -83,7 +83,8 @@ bool control_applies(void *context, const struct job_place *place, const struct 
         return true;
     int job = job_open(question->spool, place);
     bool held = job >= 0 && control_file_pending(job, CONTROL_HOLD, &request) != 0;
-    bool partly = job >= 0 && (held || hold_tasks_any(job));
+    bool partly = job >= 0 && (held || hold_tasks_any(job) ||
+                               control_file_until(job, record ? record->begin : 0) > 0);
     if (job >= 0)
         sys.close(job);
     return question->verb == CONTROL_RELEASE ? partly : !held;
@@ -241,6 +242,18 @@ static int release_tasks(const struct asking *asking, int64_t now, struct error 
     return result || !told.length ? result : note_release(asking, told, now, error);
 }
 
+/* Nobody holds it: what its time keeps back begins now. */
+static int begin_now(const struct asking *asking, int64_t now, struct error *error)
+{
+    int64_t until = control_file_until(asking->job, asking->record->begin);
+    if (until < 0)
+        return error_set(error, "%s: whether it was released is unknown at the moment",
+                         asking->place->id);
+    return until ? control_file_write_begin(asking->job, text_of(asking->asker.name),
+                                            asking->asker.uid, now, error)
+                 : 0;
+}
+
 static int decide_tasks(const struct asking *asking, int64_t now, struct error *error)
 {
     struct control_request request = request_of(asking, now);
@@ -294,6 +307,8 @@ static int decide_request(const struct asking *asking, int64_t now, struct error
         bool partly = asking->verb == CONTROL_RELEASE && weight >= 0 && weight != 2;
         if (partly && (result = release_tasks(asking, now, error)))
             return result;
+        if (weight == 0 && asking->verb == CONTROL_RELEASE)
+            return begin_now(asking, now, error);
         if (weight != 1)
             return weight == 2 ? 1 : weight;
         if (stop_or_go_on(asking, now, error))

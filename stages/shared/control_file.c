@@ -23,13 +23,15 @@ void control_file_copy_by(char by[static CONTROL_BY_SIZE], struct text found)
     by[length] = '\0';
 }
 
-int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
-                       struct error *error)
+static int write_request(int job, enum control_verb verb, struct text by, uid_t uid, bool begins,
+                         int64_t now, struct error *error)
 {
     struct buffer lines = {0};
     eventlog_start(&lines, now, request_control_name(verb));
     eventlog_add(&lines, "by", by);
     eventlog_add_number(&lines, "uid", uid);
+    if (begins)
+        eventlog_add_string(&lines, "begin", "now");
     eventlog_end(&lines);
     int result =
         spool_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
@@ -40,6 +42,17 @@ int control_file_write(int job, enum control_verb verb, struct text by, uid_t ui
             control_file_clear(job, verb == CONTROL_HOLD ? CONTROL_RELEASE : CONTROL_HOLD, error);
     buffer_free(&lines);
     return result;
+}
+
+int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
+                       struct error *error)
+{
+    return write_request(job, verb, by, uid, false, now, error);
+}
+
+int control_file_write_begin(int job, struct text by, uid_t uid, int64_t now, struct error *error)
+{
+    return write_request(job, CONTROL_RELEASE, by, uid, true, now, error);
 }
 
 int control_file_pending(int job, enum control_verb verb, struct control_request *request)
@@ -64,10 +77,20 @@ int control_file_pending(int job, enum control_verb verb, struct control_request
         control_file_copy_by(request->by, eventlog_get(arena, &event, "by"));
         request->uid = (uid_t)eventlog_get_number(&event, "uid", -1);
         request->when = event.time;
+        request->begins = text_is(eventlog_get(arena, &event, "begin"), "now");
         arena_free(arena);
     }
     buffer_free(&bytes);
     return 1;
+}
+
+int64_t control_file_until(int job, int64_t begin)
+{
+    struct control_request release;
+    if (begin <= clock_now())
+        return 0;
+    int released = control_file_pending(job, CONTROL_RELEASE, &release);
+    return released < 0 ? -1 : released && release.begins ? 0 : begin;
 }
 
 int control_file_clear(int job, enum control_verb verb, struct error *error)

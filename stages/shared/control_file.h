@@ -6,6 +6,7 @@
 #ifndef STAGES_SHARED_CONTROL_FILE_H
 #define STAGES_SHARED_CONTROL_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,6 +21,7 @@ struct control_request {
     char by[CONTROL_BY_SIZE]; /* user name */
     uid_t uid;
     int64_t when;
+    bool begins; /* a release that has the job begin before its time */
 };
 
 /* Copy who asked from a file that others may have written: at most so long, and no control characters. */
@@ -29,10 +31,16 @@ void control_file_copy_by(char by[static CONTROL_BY_SIZE], struct text found);
 int control_file_write(int job, enum control_verb verb, struct text by, uid_t uid, int64_t now,
                        struct error *error);
 
+/* The same for the release of a job that nobody holds, and that waits for its time: it begins now. */
+int control_file_write_begin(int job, struct text by, uid_t uid, int64_t now, struct error *error);
+
 /* Does the job's directory contain a request of that verb? 1 yes; 0 no; -1 when that cannot be
  * determined now, and nothing that depends on it may be decided.  A damaged request counts, as one
  * by "somebody". */
 int control_file_pending(int job, enum control_verb verb, struct control_request *request);
+/* Until when does `begin`, a job's own time or 0, keep it back now?  0: nothing does, as the time has
+ * come or somebody has released the job from it; -1 when that cannot be determined now. */
+int64_t control_file_until(int job, int64_t begin);
 /* Remove the request once it was granted. */
 int control_file_clear(int job, enum control_verb verb, struct error *error);
 

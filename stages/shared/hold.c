@@ -35,18 +35,25 @@ static void name_job(struct buffer *out, const struct awaited *awaited)
     buffer_printf(out, " (%s)", wanted_end(awaited->condition));
 }
 
+/* In one sentence each: who holds it, until when, and for which jobs it waits. */
 static void add_sentence(struct buffer *out, const struct hold_view *view)
 {
     size_t shown = view->count > MOST_IN_SENTENCE ? MOST_IN_SENTENCE : view->count;
     bool one =
         strspn(view->tasks.length ? view->tasks.data : "", "0123456789") == view->tasks.length;
+    char time[CLOCK_TEXT_SIZE];
     if (view->request && view->tasks.length)
         buffer_printf(out, "Held by %s: %s %.*s.%s", view->request->by, one ? "task" : "tasks",
-                      (int)view->tasks.length, view->tasks.data, view->count ? " " : "");
+                      (int)view->tasks.length, view->tasks.data,
+                      view->count && !view->begin ? " " : "");
     else if (view->request)
-        buffer_printf(out, "Held by %s.%s", view->request->by, view->count ? " " : "");
-    else if (!view->count)
+        buffer_printf(out, "Held by %s.%s", view->request->by,
+                      view->count && !view->begin ? " " : "");
+    else if (!view->count && !view->begin)
         buffer_add_string(out, "Nothing holds it: it goes on at once.");
+    if (view->begin)
+        buffer_printf(out, "%sNot before %s, as its begin says.%s", view->request ? " " : "",
+                      clock_format(view->begin, time), view->count ? " " : "");
     if (!view->count)
         return;
     buffer_add_string(out, "Waiting for: ");
@@ -88,6 +95,7 @@ static void add_line(struct buffer *out, const struct hold_reason *reason)
     }
 }
 
+/* What happens next, and what somebody can do about it. */
 static void add_next(struct buffer *out, const struct hold_view *view)
 {
     char time[CLOCK_TEXT_SIZE];
@@ -98,6 +106,9 @@ static void add_next(struct buffer *out, const struct hold_view *view)
         buffer_printf(out, "it is queued when %s, and fails if %s can no longer be met.",
                       view->count == 1 ? "this condition is met" : "all conditions are met",
                       view->count == 1 ? "it" : "one");
+    else if (view->begin && !view->request)
+        buffer_printf(out, "it is queued then; to have it begin before: dlspool release %s",
+                      view->id);
     if (unknown && view->patience_ends)
         buffer_printf(out, " A job that has not come by %s is not waited for any longer.",
                       clock_format(view->patience_ends, time));
@@ -148,14 +159,21 @@ int hold_is_due(int job, const struct job_record *record, bool *held,
     *held = pending > 0;
     if (pending < 0)
         return -1;
-    return pending || (record->after_count && !record->released);
+    if (pending || (record->after_count && !record->released))
+        return 1;
+    int64_t until = control_file_until(job, record->begin);
+    return until < 0 ? -1 : until > 0;
 }
 
-static int note_held(int job, const struct job_record *record, bool after, struct error *error)
+static int note_held(int job, const struct job_record *record, const struct hold_view *view,
+                     struct error *error)
 {
     struct buffer line = {0};
+    char time[CLOCK_TEXT_SIZE];
     eventlog_start(&line, record->held, "held");
-    eventlog_add_string(&line, "cause", after ? "after" : "hold");
+    eventlog_add_string(&line, "cause", view->request ? "hold" : view->count ? "after" : "begin");
+    if (view->begin)
+        eventlog_add_string(&line, "until", clock_format(view->begin, time));
     eventlog_end(&line);
     int result = eventlog_append(job, buffer_text(&line), error);
     buffer_free(&line);
@@ -173,7 +191,8 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     bool held;
     int result = hold_is_due(job, record, &held, &request);
     int kept = result < 0 || held ? 0 : hold_keep_tasks(job, record, arena, &tasks);
-    if (result < 0 || kept < 0) {
+    view.begin = control_file_until(job, record->begin);
+    if (result < 0 || kept < 0 || view.begin < 0) {
         result = -1;
         error_set(error, "whether the job is held is unknown at the moment");
         goto done;
@@ -189,7 +208,7 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     if (!result)
         result = spool_file_replace(job, "why", buffer_text(&why), 0644, error);
     if (!result)
-        result = note_held(job, record, view.count && !view.request, error);
+        result = note_held(job, record, &view, error);
 done:
     arena_free(arena);
     buffer_free(&why);

@@ -1,7 +1,8 @@
 /* stages/shared/hold.h - moving a job to held/, and the files that say why
  *
- * A job waits in held/ for one of two reasons: somebody has requested it, by the file `hold` in its
- * directory (stages/shared/control.h), or jobs that it depends on have not ended.
+ * A job waits in held/ for one of three reasons: somebody has requested it, by the file `hold` in its
+ * directory (stages/shared/control.h), jobs that it depends on have not ended, or the time of its
+ * `begin` has not come, and nobody has released it from that.
  */
 #ifndef STAGES_SHARED_HOLD_H
 #define STAGES_SHARED_HOLD_H
@@ -25,6 +26,7 @@ struct hold_view {
     bool by_owner;                         /* that is its owner */
     const struct hold_reason *reasons;     /* those that are not met yet */
     size_t count;
+    int64_t begin;         /* its own time, which has not come; 0: it has, or there is none */
     int64_t patience_ends; /* when the wait for a job that has not come ends; 0: not known */
 };
 

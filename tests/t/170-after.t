@@ -209,6 +209,24 @@ like "$(dlspool kill file-held/1 2>&1)" 'is no array \(its type is single\): onl
 echo "kill: $(id_of file-held)/1" | drop kill-one.yaml
 wait_for 20 in_state kill-one failed
 like "$(why kill-one)" 'is no array \(its type is single\): only the whole job can be killed' "nor by a file"
+job later 'begin: +1h'
+ok "a job waits for its time" wait_for 20 held_for later '^Not before 20.*Z, as its begin says\.$'
+like "$(why later)" "^Next: it is queued then; to have it begin before: dlspool release $(id_of later)$" "and why says how it begins before"
+like "$(dlspool show "$(id_of later)")" '^begin +20' "show knows the time"
+dlspool hold later >/dev/null
+ok "it is held as well" wait_for 20 held_for later '^Held by [^ ]*\. Not before 20'
+let_go later >/dev/null
+ok "a release ends the hold" wait_for 20 held_for later '^Not before 20'
+job at-its-time 'begin: +2s' 'after: file-held'
+ok "a job with a time waits for others, too" wait_for 20 held_for at-its-time '^Not before 20[^ ]*, as its begin says\. Waiting for: file-held'
+let_go later >/dev/null
+ok "another release ends the wait for its time" wait_for 20 in_state later "done"
+is "$(grep -c '^begin:' "$(job_dir later)/job.yaml")" 0 "for good"
+job by-itself 'begin: +2s'
+ok "a job begins when its time has come" wait_for 20 in_state by-itself "done"
+like "$(<"$(job_dir by-itself)/log")" ' requeued cause=begin ' "and its log says so"
+begun=$(date -d "$(when by-itself requeued)" +%s%3N) until=$(date -d "$(sed -n 's/.* until=//p' "$(job_dir by-itself)/log")" +%s%3N)
+ok "not before" [ "$begun" -ge "$until" ]
 echo "release: file-hel" | drop release-cut.yaml
 wait_for 20 in_state release-cut failed
 like "$(why release-cut)" 'there is no job "file-hel" in ' "a file takes no beginning that cuts a name"

@@ -113,6 +113,29 @@ static void an_administrators_hold_is_not_the_owners(void **state)
     assert_false(is_asked(CONTROL_HOLD));
 }
 
+/* A release ends a hold; of a job that nobody holds, it ends the wait for its own time. */
+static void a_time_is_waited_for_until_a_release(void **state)
+{
+    (void)state;
+    struct job_record record;
+    struct arena *arena = arena_new();
+    int job = open_job(ID, STATE_FAILED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    record.begin = now + 60000;
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    assert_int_equal(control_file_until(job, record.begin), record.begin);
+    assert_int_equal(ask(CONTROL_HOLD, OWNER), 0);
+    assert_int_equal(ask(CONTROL_RELEASE, OWNER), 0);
+    assert_int_equal(control_file_until(job, record.begin), record.begin);
+    assert_int_equal(ask(CONTROL_RELEASE, OWNER), 0);
+    assert_int_equal(control_file_until(job, record.begin), 0);
+    assert_int_equal(ask(CONTROL_HOLD, OWNER), 0); /* and a hold puts it back to where it was */
+    assert_int_equal(control_file_until(job, record.begin), record.begin);
+    assert_int_equal(control_file_until(job, now), 0);
+    close(job);
+    arena_free(arena);
+}
+
 /* Who may write to the job's directory may have put there what later stands in `why`. */
 static void who_asked_is_one_line(void **state)
 {
@@ -135,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(strangers_are_refused_each_request),
         TEST(owners_and_administrators_are_granted_each),
+        TEST(a_time_is_waited_for_until_a_release),
         TEST(who_asked_is_one_line),
         TEST(an_administrators_hold_is_not_the_owners),
     };

@@ -1,6 +1,8 @@
 /* request_deadline_test.c - deadlines, units, sizes and checkpoints of a job file, good and bad */
 #include "tests/unit/request_support.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 
 #define HEAD "name: a\nlibrary: any\nscript: x\n"
@@ -302,11 +304,84 @@ static void sizes_that_do_not_go_are_refused(void **state)
                      "complete: {w: {succeeded: 2, failed: -1}}\n");
 }
 
+/* When a job with this `begin` begins, where clocks are put back and forward as in Berlin. */
+static void begins(const char *written, const char *expected)
+{
+    char source[256], buffer[CLOCK_TEXT_SIZE];
+    int64_t time;
+    snprintf(source, sizeof(source), SINGLE "begin: %s\n", written);
+    if (description_begin(good(source), "j.yaml", accepted, 0, &time, &error))
+        fail_msg("%s: %s", written, error.text);
+    if (strcmp(clock_format(time, buffer), expected) != 0)
+        fail_msg("%s: %s, expected %s", written, buffer, expected);
+}
+
+static void jobs_begin_at_a_time(void **state)
+{
+    (void)state;
+    int64_t time = 7;
+    setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+    tzset();
+    begins("2026-05-01T18:01Z", "2026-05-01T18:01:00.000Z");
+    begins("2026-05-01T20:01", "2026-05-01T18:01:00.000Z");
+    begins("2026-12-01T20:01:30", "2026-12-01T19:01:30.000Z");
+    begins("\"2026-05-02 08:00\"", "2026-05-02T06:00:00.000Z");
+    begins("2026-05-02", "2026-05-01T22:00:00.000Z");
+    begins("+6h", "2026-05-02T00:00:00.000Z");
+    begins("\"20:00\"", "2026-05-01T18:00:00.000Z");
+    begins("\"19:59:59\"", "2026-05-02T17:59:59.000Z");
+    begins("\"00:00\"", "2026-05-01T22:00:00.000Z");
+    /* 2026-03-29 has no 02:30, and 2026-10-25 has two. */
+    begins("2026-03-29T01:59", "2026-03-29T00:59:00.000Z");
+    begins("2026-03-29T02:30", "2026-03-29T01:30:00.000Z");
+    begins("2026-03-29T03:00", "2026-03-29T01:00:00.000Z");
+    begins("2026-10-25T02:30", "2026-10-25T00:30:00.000Z");
+    begins("2026-10-25T03:00", "2026-10-25T02:00:00.000Z");
+    begins("2020-01-01T00:00Z", "2020-01-01T00:00:00.000Z"); /* it is over: at once */
+    unsetenv("TZ");
+    tzset();
+    assert_int_equal(
+        description_begin(good(SINGLE "begin: now\n"), "j.yaml", accepted, 0, &time, &error), 0);
+    assert_int_equal(time, 0);
+}
+
+static void what_is_no_beginning_is_refused(void **state)
+{
+    (void)state;
+    static const char *const none[] = {"tomorrow",
+                                       "2026-02-29",
+                                       "2026-13-01",
+                                       "2026-05-01T25:00",
+                                       "\"24:00\"",
+                                       "\"20:60\"",
+                                       "\"2:30\"",
+                                       "6h",
+                                       "+6x",
+                                       "[now]",
+                                       "2026-05-01T18:0",
+                                       "\"\"",
+                                       "0000-01-01",
+                                       "2026-05-01x",
+                                       NULL};
+    int64_t time;
+    bad_values(SINGLE "begin: ", none, "\n", ", expected a time such as 22:00, 2026-05-01T18:00");
+    const struct description *job = good(SINGLE "begin: +7h\ndeadline: +6h\n");
+    assert_int_equal(
+        description_begin(job, "j.yaml", accepted, accepted + 6 * 3600 * 1000, &time, &error), -1);
+    assert_string_equal(error.text, "j.yaml:5:8: begin: found +7h, expected a time before "
+                                    "2026-05-02T00:00:00.000Z, the job's deadline");
+    job = good(SINGLE "begin: 2126-05-01T18:00Z\n");
+    assert_int_equal(description_begin(job, "j.yaml", accepted, 0, &time, &error), -1);
+    assert_non_null(strstr(error.text, "begin: found 2126-05-01T18:00Z, expected a time before"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(deadlines_are_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_deadline_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(jobs_begin_at_a_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_no_beginning_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(units_are_counted_in_one_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(checkpoints_have_a_signal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sizes_count_what_the_job_has, set_up, tear_down),

@@ -555,14 +555,13 @@ static void unknown_fields_name_the_nearest(void **state)
         {"requeue: true", "f.yaml:5:1: requeue: unknown field; did you mean retries?"},
         {"walltime: 1:00:00", "f.yaml:5:1: walltime: unknown field; did you mean time_limit?"},
         {"reservation: r", "f.yaml:5:1: reservation: unknown field; did you mean queue?"},
-        {"begin: now", "f.yaml:5:1: begin: unknown field; did you mean hold?"},
         {"tasks: {w: {image: x}}", "f.yaml:5:13: tasks.w.image: unknown field here; it is a field "
                                    "of a job"},
         {"\"\\e[31m\": x", "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
                            "library, version, type, program, entry, args, script, dataset, output, "
                            "tasks, env, image, gpu_type, priority, retries, time_limit, queue, "
-                           "complete, array, size, debug, deadline, deadline_mode, weight, units, "
-                           "checkpoint, after, hold"},
+                           "complete, array, size, debug, begin, deadline, deadline_mode, weight, "
+                           "units, checkpoint, after, hold"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},
     };
     CHECK_BAD(cases);

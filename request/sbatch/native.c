@@ -94,6 +94,7 @@ void native_write(struct wishes *wishes, struct value *root)
     put_name(wishes, root);
     put_time(wishes, root);
     put_text(wishes, root, "after", WISH_AFTER);
+    put_text(wishes, root, "begin", WISH_BEGIN);
     put_text(wishes, root, "output", WISH_DIRECTORY);
     put_text(wishes, root, "gpu_type", WISH_GPU_TYPE);
     const struct wish *hold = wishes_find(wishes, WISH_HOLD);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "request/sbatch/after.h"
+#include "request/sbatch/begin.h"
 #include "request/sbatch/forms.h"
 
 static void keep_time(struct wishes *wishes, const struct given *given)
@@ -204,8 +205,9 @@ const struct row pbs_rows[] = {
      "as in -v NAME=VALUE or #DL env.NAME=VALUE"},
     {NULL, 'S', ROW_VALUE, rows_note, 0, "the first line of the script, #!, says what runs it"},
     {NULL, 'h', ROW_NO_VALUE, rows_keep_text, WISH_HOLD, ""},
-    {NULL, 'a', ROW_VALUE, rows_refuse, 0,
-     "write #PBS -h, and have at(1) or cron(8) run dlspool release ID at that time"},
+    {NULL, 'a', ROW_VALUE, sbatch_begin_keep_pbs, WISH_BEGIN,
+     "a time as PBS writes it, hhmm (the next time that it is so late) or CCYYMMDDhhmm, with .SS "
+     "for seconds"},
     {NULL, 'r', ROW_VALUE, keep_rerunnable, 0,
      "a job whose node failed is tried again; leave it out, and let the program look at "
      "DLSPOOL_ATTEMPT if it must not run twice"},

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "request/sbatch/after.h"
+#include "request/sbatch/begin.h"
 #include "request/sbatch/forms.h"
 
 static void keep_time(struct wishes *wishes, const struct given *given)
@@ -140,13 +141,6 @@ static void keep_nice(struct wishes *wishes, const struct given *given)
         rows_keep(wishes, given, WISH_NICE, number, given->value);
 }
 
-/* Slurm begins at once; a time that is now or was asks for nothing. */
-static void keep_begin(struct wishes *wishes, const struct given *given)
-{
-    if (!text_is(given->value, "now"))
-        rows_refuse(wishes, given);
-}
-
 static void keep_input(struct wishes *wishes, const struct given *given)
 {
     if (!text_is(given->value, "/dev/null"))
@@ -222,8 +216,9 @@ const struct row slurm_rows[] = {
     {"kill-on-invalid-dep", 0, ROW_VALUE, keep_kill_on_invalid, 0,
      "a job whose condition can no longer be met has failed; leave it out"},
     {"hold", 'H', ROW_NO_VALUE, rows_keep_text, WISH_HOLD, ""},
-    {"begin", 'b', ROW_VALUE, keep_begin, 0,
-     "write #SBATCH --hold, and have at(1) or cron(8) run dlspool release ID at that time"},
+    {"begin", 'b', ROW_VALUE, sbatch_begin_keep_slurm, WISH_BEGIN,
+     "a time as Slurm writes it: 16:00, 4:00PM, noon, tomorrow, now+2hours, 2030-05-01 or "
+     "2030-05-01T16:00"},
     {"deadline", 0, ROW_VALUE, rows_refuse, 0,
      "write #DL deadline=2030-05-01T18:00Z, by which the job is planned"},
     {"nice", 0, ROW_PERHAPS, keep_nice, WISH_NICE, "a whole number"},

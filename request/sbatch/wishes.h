@@ -28,6 +28,7 @@ enum wish_kind {
     WISH_GPU_TYPE,
     WISH_ARRAY, /* as the native field */
     WISH_AFTER, /* the same */
+    WISH_BEGIN, /* the same */
     WISH_DIRECTORY,
     WISH_HOLD,
     WISH_NICE, /* 0 or more */

@@ -243,6 +243,49 @@ static void dependencies_are_kept_or_refused(void **state)
     assert_int_equal(job->after[1].condition, AFTER_ANY);
 }
 
+static void beginnings_are_slurms_and_those_of_pbs(void **state)
+{
+    static const struct {
+        const char *line, *written;
+    } cases[] = {
+        {"#SBATCH --begin=16:00", "16:00:00"},
+        {"#SBATCH -b 16:00:30", "16:00:30"},
+        {"#SBATCH --begin='4:05 PM'", "16:05:00"},
+        {"#SBATCH --begin=12:00AM", "00:00:00"},
+        {"#SBATCH --begin=12:30pm", "12:30:00"},
+        {"#SBATCH --begin=teatime", "16:00:00"},
+        {"#SBATCH --begin=midnight", "00:00:00"},
+        {"#SBATCH --begin=tomorrow", "00:00:00"},
+        {"#SBATCH --begin=now", ""},
+        {"#SBATCH --begin=today", ""},
+        {"#SBATCH --begin=now+60", "+60s"},
+        {"#SBATCH --begin='now + 2 hours'", "+7200s"},
+        {"#SBATCH --begin=now+1week", "+604800s"},
+        {"#SBATCH --begin=2030-01-20", "2030-01-20"},
+        {"#SBATCH --begin=2030-01-20T12:34", "2030-01-20T12:34:00"},
+        {"#SBATCH --begin='2030-01-20 12:34:56'", "2030-01-20T12:34:56"},
+        {"#SBATCH --begin=1/2/30", "2030-01-02"},
+        {"#SBATCH --begin=01.02.30-12:00", "2030-01-02T12:00:00"},
+        {"#SBATCH --begin=010230", "2030-01-02"},
+        {"#PBS -a 1600", "16:00:00"},
+        {"#PBS -a 1600.30", "16:00:30"},
+        {"#PBS -a 203001201234", "2030-01-20T12:34:00"},
+        {"#PBS -a 3001201234.56", "2030-01-20T12:34:56"},
+    };
+    static const char *const wrong[] = {
+        "soon",    "25:00",   "13:00PM", "0:30AM",  "16",          "now+1day2",       "now+-1",
+        "nowhere", "12:00xM", "01/02",   "2030-01", "2030-01-20T", "now+99999999999", "1:2"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct description *job = good(cases[i].line);
+        if (!text_is(job->begin.written, cases[i].written))
+            fail_msg("%s is %.*s, expected %s", cases[i].line, (int)job->begin.written.length,
+                     job->begin.written.length ? job->begin.written.data : "", cases[i].written);
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
+        bad(arena_printf(arena, "#SBATCH --begin=%s", wrong[i]).data, "--begin: found");
+}
+
 static void what_cannot_be_kept_is_told(void **state)
 {
     static const struct {
@@ -258,7 +301,8 @@ static void what_cannot_be_kept_is_told(void **state)
         {"#SBATCH --hold=1", "--hold: found a value, expected none"},
         {"#SBATCH --job-name='a", "train.sh:2:9: found a quote that is not closed"},
         {"#SBATCH--time=1", "train.sh:2:8: expected a blank after #SBATCH"},
-        {"#SBATCH --begin=16:00", "--begin: cannot be kept here; write #SBATCH --hold"},
+        {"#SBATCH --begin=05/01", "--begin: found \"05/01\", expected a time as Slurm writes it"},
+        {"#SBATCH --begin=2030-13-01", "begin: found \"2030-13-01\", expected a time such as"},
         {"#SBATCH --signal=B:USR1@120", "--signal: cannot be kept here; no signal is sent before "
                                         "the time limit"},
         {"#SBATCH --no-requeue", "--no-requeue: cannot be kept here; a job whose node failed"},
@@ -279,7 +323,7 @@ static void what_cannot_be_kept_is_told(void **state)
         {"#PBS -l select=1:frob=2", "found -l select frob, which dlspool does not know"},
         {"#PBS -l select=0:ncpus=2", "-l select: found \"0:ncpus=2\", expected at least one"},
         {"#PBS -W umask=022", "-W umask: cannot be kept here; let the script call umask"},
-        {"#PBS -a 1600", "-a: cannot be kept here; write #PBS -h"},
+        {"#PBS -a 05011600", "-a: found \"05011600\", expected a time as PBS writes it"},
         {"#PBS -r n", "-r: cannot be kept here"},
         {"#PBS -q a@server", "-q: found \"a@server\", expected a queue alone"},
         {"#BSUB -n 4", "train.sh:2:1: #BSUB lines are not read; write #DL lines"},
@@ -329,11 +373,12 @@ static void no_option_is_dropped(void **state)
         const struct description *job = read_script(line), *without = good("#SBATCH");
         bool told = !job || job->notes.count > without->notes.count;
         bool kept =
-            job && (job->time_limit || job->output.length || job->hold || job->priority ||
-                    job->array.count || job->tasks[0].gpus || job->platform.options_count ||
-                    job->environment.count > without->environment.count ||
-                    job->tasks[0].memory != without->tasks[0].memory || text_is(job->name, "1") ||
-                    row->kind == WISH_NODES || row->kind == WISH_CPUS_PER_GPU);
+            job &&
+            (job->time_limit || job->output.length || job->hold || job->begin.given ||
+             job->priority || job->array.count || job->tasks[0].gpus ||
+             job->platform.options_count || job->environment.count > without->environment.count ||
+             job->tasks[0].memory != without->tasks[0].memory || text_is(job->name, "1") ||
+             row->kind == WISH_NODES || row->kind == WISH_CPUS_PER_GPU);
         if (quiet ? told || kept : !told && !kept)
             fail_msg("%s is %s", line, quiet ? "told" : "dropped without a word");
     }
@@ -427,6 +472,7 @@ int main(void)
         TEST(sizes_follow_the_type),
         TEST(a_lone_index_is_that_index),
         TEST(dependencies_are_kept_or_refused),
+        TEST(beginnings_are_slurms_and_those_of_pbs),
         TEST(what_cannot_be_kept_is_told),
         TEST(no_option_is_dropped),
         TEST(the_page_has_every_option),

@@ -85,8 +85,9 @@ enum { IMAGE_RAN_SIZE = 96, ADDRESS_SIZE = 96 };
 
 struct task_state {
     char role[64];
-    int index;  /* of the task in its role, from 0 */
-    bool waits; /* it has not started, while others may have */
+    int index;       /* of the task in its role, from 0 */
+    bool waits;      /* it has not started, while others may have */
+    int64_t started; /* time of day; 0: it has not, or that is not known */
     bool ended;
     int exit_code;   /* when ended: 0 to 255, 128 + signal for a signal */
     char reason[64]; /* "", "Exited", "OOMKilled", "TimeLimit", "StartError", ... */
@@ -131,9 +132,10 @@ struct job_poll {
 struct job_call {
     const char *id;
     int attempt;
-    bool force;        /* cancel: with force (SIGKILL), not politely (SIGTERM) */
-    const int *tasks;  /* cancel: only these tasks of an array, by their ascending indexes; */
-    size_t task_count; /* ... 0: all of the job */
+    bool force; /* cancel: with force (SIGKILL), not politely (SIGTERM) */
+    const int
+        *tasks; /* cancel, signal: only these tasks of an array, by their ascending indexes; */
+    size_t task_count; /* ... 0: all of the job (signal: only where `warns` is false) */
     int signal;        /* signal: its number */
     int directory;     /* output: descriptor of where its files are */
     bool last;         /* output: the job has ended, and this is the last time */
@@ -194,6 +196,9 @@ struct executor_operations {
     /* What tasks print goes with them when they are told to end: output() is called with `ending`
      * before cancel(). */
     bool loses_output;
+    /* Of a job with `signal` the manifest has its programs be sent that before the time limit; where it has not,
+     * the caller sends it by signal(). */
+    bool warns;
     bool of_this_machine; /* another host's executor of this name does not know our jobs */
     /* Does it accept submissions at all?  -1 and the reason when not. */
     int (*ready)(struct executor *executor, struct error *error);

@@ -202,6 +202,17 @@ static struct value *checkpoint_object(struct arena *arena, const struct context
     return object;
 }
 
+static struct value *signal_object(struct arena *arena, const struct context_job *job)
+{
+    int64_t at = job->time_limit - job->signal_before;
+    if (!job->signal_name.length || !job->time_limit)
+        return value_null(arena);
+    struct value *object = value_object(arena);
+    value_put(arena, object, "name", value_text(arena, job->signal_name));
+    value_put(arena, object, "at", value_number(arena, at > 0 ? floor((double)at / 1000) : 0));
+    return object;
+}
+
 static struct value *size_object(struct arena *arena, const struct context_job *job)
 {
     if (!job->size_max)
@@ -309,6 +320,7 @@ struct value *context_job(struct arena *arena, const struct context_job *job)
     value_put(arena, object, "priority", value_number(arena, job->priority));
     value_put(arena, object, "time_limit", number_or_null(arena, (double)job->time_limit / 1000));
     value_put(arena, object, "checkpoint", checkpoint_object(arena, job));
+    value_put(arena, object, "signal", signal_object(arena, job));
     value_put(arena, object, "queue", text_or_null(arena, job->queue));
     value_put(arena, object, "debug", number_or_null(arena, ceil((double)job->debug / 1000)));
     value_put(arena, object, "complete", job->complete ? job->complete : value_null(arena));

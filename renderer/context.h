@@ -26,6 +26,8 @@
  *   time_limit    number or null    seconds of running
  *   checkpoint    object or null    of a job that saves its state when it is told to: signal, such as
  *                                   "USR1", and grace, the seconds that it needs for that
+ *   signal        object or null    of a job with a time_limit that is sent a signal before it: name,
+ *                                   such as "USR1", and at, the seconds of running after which
  *   queue         string or null    of the scheduler; a DNS label
  *   debug         number or null    seconds for which the scheduler's objects are kept at the end
  *   complete      object or null    of roles: {failed: N, succeeded: N}, as the user wrote it
@@ -131,6 +133,8 @@ struct context_job {
     int64_t time_limit;            /* milliseconds; 0: none */
     struct text checkpoint_signal; /* empty: it cannot save its state on request */
     int64_t checkpoint_grace;      /* milliseconds */
+    struct text signal_name;       /* before its time limit; empty: none */
+    int64_t signal_before;         /* milliseconds */
     int attempt;                   /* 0: the first */
     struct text queue;
     int64_t debug;          /* milliseconds; 0: not given */

@@ -29,7 +29,7 @@ enum option {
     WITH_OUTPUT = 2,
     WITH_GPUS = 4,
     WITH_SHM = 8,
-    WITH_LIMITS = 16, /* time_limit, checkpoint, version, args, env, debug, complete */
+    WITH_LIMITS = 16, /* time_limit, checkpoint, signal, version, args, env, debug, complete */
     WITH_HOST_IMAGE = 32,
     WITH_PLATFORM = 64, /* only of type roles */
     WITH_CHOICES = 64,  /* only of type array */
@@ -114,19 +114,19 @@ static const char *describe_sample(struct arena *arena, const struct form *form,
     int tasks = 0;
     for (size_t i = 0; i < shape->count; i++)
         tasks += shape->counts[i];
-    return arena_printf(arena, "%s%s%s%s%s%s%s%s, %d %s", form->description,
-                        options & WITH_DATASET ? ", a dataset" : "",
-                        options & WITH_OUTPUT ? ", an output" : "",
-                        options & WITH_GPUS ? ", GPUs" : "", options & WITH_SHM ? ", shm" : "",
-                        options & WITH_LIMITS
-                            ? ", time_limit, checkpoint, version, args, env, debug, complete"
-                            : "",
-                        options & WITH_HOST_IMAGE ? ", image host" : "",
-                        options & WITH_CHOICES &&
-                                strcmp(shape->type ? shape->type : "", "array") == 0
-                            ? ", values"
-                            : "",
-                        tasks, tasks == 1 ? "task" : "tasks")
+    return arena_printf(
+               arena, "%s%s%s%s%s%s%s%s, %d %s", form->description,
+               options & WITH_DATASET ? ", a dataset" : "",
+               options & WITH_OUTPUT ? ", an output" : "", options & WITH_GPUS ? ", GPUs" : "",
+               options & WITH_SHM ? ", shm" : "",
+               options & WITH_LIMITS
+                   ? ", time_limit, checkpoint, signal, version, args, env, debug, complete"
+                   : "",
+               options & WITH_HOST_IMAGE ? ", image host" : "",
+               options & WITH_CHOICES && strcmp(shape->type ? shape->type : "", "array") == 0
+                   ? ", values"
+                   : "",
+               tasks, tasks == 1 ? "task" : "tasks")
         .data;
 }
 
@@ -216,6 +216,8 @@ struct sample samples_build(struct arena *arena, const char *library, const char
         job.time_limit = 3600 * 1000;
         job.checkpoint_signal = TEXT("USR1");
         job.checkpoint_grace = 45 * 1000;
+        job.signal_name = TEXT("USR2");
+        job.signal_before = 120 * 1000;
         job.version = TEXT("2.1");
         job.args = words;
         job.args_count = 2;

@@ -10,8 +10,8 @@
 /* Other jobs wait for the resources during the grace. */
 #define GRACE_MOST (60 * 60 * SECOND)
 
-static void read_signal(struct reading *reading, const struct value_path *path,
-                        const struct value *value, const struct field *field, void *into)
+void read_signal_name(struct reading *reading, const struct value_path *path,
+                      const struct value *value, const struct field *field, void *into)
 {
     static const char *const names[] = {"TERM", "USR1", "USR2", "INT", "HUP"};
     (void)field;
@@ -30,7 +30,7 @@ static void read_signal(struct reading *reading, const struct value_path *path,
 }
 
 static const struct field fields[] = {
-    {FIELD_NAME("signal"), read_signal, .offset = offsetof(struct checkpoint, signal)},
+    {FIELD_NAME("signal"), read_signal_name, .offset = offsetof(struct checkpoint, signal)},
     {FIELD_NAME("grace"), read_duration, .offset = offsetof(struct checkpoint, grace),
      .least = SECOND, .most = GRACE_MOST},
     {FIELD_NAME("interval"), read_duration, .offset = offsetof(struct checkpoint, interval),

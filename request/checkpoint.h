@@ -12,5 +12,7 @@
 
 /* struct checkpoint; {} stands for the defaults, SIGTERM and 30 s. */
 field_reader read_checkpoint;
+/* struct text: TERM, USR1, USR2, INT or HUP, which may be written with SIG. */
+field_reader read_signal_name;
 
 #endif

@@ -161,6 +161,17 @@ static void put_array(struct arena *arena, struct value *map, const struct array
     value_put(arena, map, "array", value_text(arena, arena_take(arena, &out)));
 }
 
+static void put_signal(struct arena *arena, struct value *map, const struct limit_signal *signal)
+{
+    if (!signal->name.length)
+        return;
+    struct value *tree = value_object(arena);
+    put_text(arena, tree, "name", signal->name);
+    value_put(arena, tree, "before",
+              value_text(arena, arena_printf(arena, "%" PRId64 "s", signal->before / 1000)));
+    value_put(arena, map, "signal", tree);
+}
+
 static void put_batch(struct arena *arena, struct value *map, const struct description *job)
 {
     if (job->platform.name.length && !is_batch(job))
@@ -175,6 +186,7 @@ static void put_batch(struct arena *arena, struct value *map, const struct descr
     if (job->hold)
         value_put(arena, map, "hold", value_boolean(arena, true));
     put_text(arena, map, "begin", job->begin.written);
+    put_signal(arena, map, &job->signal);
     put_after(arena, map, job);
     put_array(arena, map, &job->array);
 }

@@ -134,6 +134,12 @@ struct checkpoint {
     int64_t interval;   /* milliseconds between its own saves; 0: not given */
 };
 
+/* A signal to the job's programs before its time limit ends. */
+struct limit_signal {
+    struct text name; /* "USR1", ...; empty: none */
+    int64_t before;   /* milliseconds */
+};
+
 /* description.retries beyond numbers. */
 enum {
     RETRIES_ENDLESS = -1, /* a transient failure is retried without limit */
@@ -172,6 +178,7 @@ struct description {
     double weight;             /* of the deadline; 0: not given */
     struct units units;
     struct checkpoint checkpoint;
+    struct limit_signal signal;
     struct dependency *after; /* all have to hold before the job begins */
     size_t after_count;
     bool hold; /* it waits until it is released */

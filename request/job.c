@@ -22,6 +22,7 @@
 #include "request/field_tables.h"
 #include "request/known_words.h"
 #include "request/later.h"
+#include "request/limit_signal.h"
 #include "request/notes.h"
 #include "request/size.h"
 #include "request/synonyms.h"
@@ -64,6 +65,7 @@ static const struct field fields[] = {
     {FIELD_NAME("retries"), read_integer, MEMBER(retries), .least = 0, .most = RETRIES_MOST},
     {FIELD_NAME("time_limit"), read_duration, MEMBER(time_limit), .least = TIME_LIMIT_LEAST,
      .most = DURATION_MOST},
+    {FIELD_NAME("signal"), read_limit_signal, MEMBER(signal)},
     {FIELD_NAME("queue"), read_label, MEMBER(queue)},
     {FIELD_NAME("complete"), read_complete, MEMBER(complete), COUNT(complete_count)},
     {FIELD_NAME("array"), read_array, MEMBER(array)},
@@ -256,6 +258,7 @@ struct description *request_job_read(struct reading *reading, const struct value
     array_check(reading, root, job);
     deadline_check(reading, root, job);
     request_size_check(reading, root, job);
+    limit_signal_check(reading, root, job);
     request_units_check(reading, root, job);
     if (reading->found == 0)
         complete_check(reading, root, job);

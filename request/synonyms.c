@@ -85,7 +85,6 @@ const struct synonym job_synonyms[] = {
     {"licenses", "queue"},
     {"not_before", "begin"},
     {"start_time", "begin"},
-    {"signal", "checkpoint"},
     {"export", "env"},
     {"hyperparameters", "array"},
     {"parameters", "array"},

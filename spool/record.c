@@ -92,6 +92,11 @@ static const struct record_field sizes_fields[] = {
     FIELD("step", FIELD_AMOUNT, sizes.step, false),
 };
 
+static const struct record_field signal_fields[] = {
+    FIELD("name", FIELD_TEXT, signal_name, true),
+    FIELD("before_ms", FIELD_AMOUNT, signal_before, false),
+};
+
 static const struct record_field checkpoint_fields[] = {
     FIELD("signal", FIELD_TEXT, checkpoint_signal, true),
     FIELD("grace_ms", FIELD_AMOUNT, checkpoint_grace, false),
@@ -132,6 +137,7 @@ static const struct record_group {
     {"units", units_fields, ARRAY_COUNT(units_fields)},
     {"sizes", sizes_fields, ARRAY_COUNT(sizes_fields)},
     {"checkpoint", checkpoint_fields, ARRAY_COUNT(checkpoint_fields)},
+    {"signal", signal_fields, ARRAY_COUNT(signal_fields)},
 };
 
 /* Writing */

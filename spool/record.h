@@ -92,6 +92,8 @@ struct job_record {
     int64_t resized;               /* when last; 0: never */
     struct text checkpoint_signal; /* "TERM", "USR1", ...; empty: it cannot be stopped */
     int64_t checkpoint_grace, checkpoint_interval; /* milliseconds; interval 0: only on signal */
+    struct text signal_name;                       /* before its time limit; empty: none */
+    int64_t signal_before;                         /* milliseconds */
     struct text gpu_type;                          /* that was asked for */
     struct text queue; /* the requested queue of the scheduler; may be empty */
     /* a digest of what decides the amount of work: program, entry, arguments, script, dataset,

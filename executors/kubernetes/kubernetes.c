@@ -312,6 +312,7 @@ static void kubernetes_close(struct executor *executor)
 static const struct executor_operations operations = {
     .name = "kubernetes",
     .loses_output = true,
+    .warns = true,
     .ready = kubernetes_ready,
     .submit = kubernetes_submit,
     .poll = kubernetes_poll,

@@ -116,7 +116,8 @@ static int signal_one(struct executor *executor, struct job_call *call)
         struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
         size_t used = 0;
         for (size_t i = 0; i < count; i++)
-            prepare_signal(local, &containers[i], call->signal, calls, &used);
+            if (executor_call_names_task(call, (int)local_label_number(&containers[i], "index")))
+                prepare_signal(local, &containers[i], call->signal, calls, &used);
         result = local_run_calls(local, calls, used, &call->error);
     }
     arena_free(arena);

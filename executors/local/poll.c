@@ -244,6 +244,7 @@ static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
         int64_t used = local_cpu_time(exit_reason->local, container);
         poll->cpu_time += used > 0 ? used : 0;
         int64_t started = started_at(container);
+        task->started = started;
         if (started && (!poll->started || started < poll->started))
             poll->started = started;
         if (container->started) {

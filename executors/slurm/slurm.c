@@ -126,6 +126,7 @@ static const struct executor_operations operations = {
     .weight = slurm_weight,
     .capacity = slurm_capacity,
     .signal = slurm_signal,
+    .warns = true,
     .close = slurm_close,
 };
 

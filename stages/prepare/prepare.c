@@ -97,6 +97,8 @@ static struct context_job context_of(struct arena *arena, const struct descripti
         .time_limit = description->time_limit,
         .checkpoint_signal = description->checkpoint.signal,
         .checkpoint_grace = description->checkpoint.grace,
+        .signal_name = description->signal.name,
+        .signal_before = description->signal.before,
         .attempt = record->attempt,
         .queue = description->queue,
         .debug = description->debug,
@@ -215,6 +217,8 @@ static void take_terms(struct arena *arena, struct job_record *record,
     record->checkpoint_signal = description->checkpoint.signal;
     record->checkpoint_grace = description->checkpoint.grace;
     record->checkpoint_interval = description->checkpoint.interval;
+    record->signal_name = description->signal.name;
+    record->signal_before = description->signal.before;
     record->gpu_type = description->gpu_type;
     record->queue = description->queue;
     record->arguments_sha256 = arguments_sum(arena, description);
@@ -275,6 +279,9 @@ static void note_fields(struct arena *arena, const char *executor,
         request_notes_add(
             arena, notes, "version",
             "not checked beside an image of your own; leave image out to get that version or be refused");
+    if (description->signal.name.length && !record->time_limit)
+        request_notes_add(arena, notes, "signal",
+                          "no effect: the job has no time_limit, before which it could be sent");
     if (description->gpu_type.length && record->gpus == 0)
         request_notes_add(
             arena, notes, "gpu_type",

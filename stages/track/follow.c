@@ -268,6 +268,7 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
             decide_action(tracker, &round.jobs[i]);
     take_up_ended(&round);
     if (!stage_is_fenced(&tracker->stage)) {
+        warn_jobs(&round);
         follow_tasks_stop(&round);
         stop_jobs(&round);
         follow_output_copy(&round);

@@ -4,6 +4,7 @@
  *   follow.c         asks about a batch of them, decides what to do on each answer, and stops jobs
  *   rescale.c        resizes running jobs as the plan says
  *   preempt.c        stops those that cannot be resized while they run
+ *   warn.c           signals those whose time is nearly over
  *   follow_output.c  copies what they print, and measures their progress
  *   follow_end.c     writes down how they ended, and moves them
  */
@@ -63,6 +64,7 @@ struct tracked {
                                    again ... */
     int64_t request_patience; /* ... and when to give up; 0: there is none */
     struct preemption *preemption; /* NULL: it is not stopped for that */
+    struct warning *warning;       /* it is signalled before its time limit; NULL: it is not */
     struct lost_job *lost;         /* its directory is gone (lost.h); NULL: it exists */
     bool orphan;                   /* only its id and attempt are known, from the executor */
 };
@@ -141,7 +143,17 @@ void follow_output_before_end(struct tracker *tracker, struct followed *const *t
  * are acted on. */
 void rescale_jobs(struct round *round);
 
-/* preempt.c: begin to stop the job; its log says so, durably. */
+/* warn.c: whether the job, of that record and log, is to be signalled before its time limit, and which of
+ * its tasks have been. */
+void warn_learn(const struct tracker *tracker, struct tracked *tracked,
+                const struct job_record *record, struct text log);
+/* Signal those whose time has come: after the poll. */
+void warn_jobs(struct round *round);
+void warn_free(struct tracked *tracked);
+
+/* preempt.c: the number of a signal that a job file may name. */
+int track_signal_number(struct text name);
+/* Begin to stop the job; its log says so, durably. */
 void preempt_begin(struct tracked *tracked, const struct resize_request *request);
 /* What the log of a job says about that, from before a restart. */
 void preempt_recall(struct tracked *tracked, struct text log);

@@ -50,7 +50,7 @@ void preempt_recall(struct tracked *tracked, struct text log)
     arena_free(arena);
 }
 
-static int signal_number(struct text name)
+int track_signal_number(struct text name)
 {
     static const struct {
         const char *name;
@@ -88,7 +88,7 @@ static int prepare_telling(struct tracker *tracker, struct followed *followed, i
         return 0;
     }
     *grace = record.checkpoint_grace;
-    return signal_number(record.checkpoint_signal);
+    return track_signal_number(record.checkpoint_signal);
 }
 
 /* SIGTERM where nothing else can be sent; it is ended with force when its grace is over. */

@@ -101,6 +101,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         struct text host = eventlog_get(tracker->arena, &fold.submitted, "host");
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
         preempt_recall(tracked, buffer_text(&log));
+        warn_learn(tracker, tracked, record, buffer_text(&log));
         recall_waiting(tracker, buffer_text(&log), tracked);
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
         tracked->tasks = tasks_now_recall(buffer_text(&log), record->attempt);
@@ -150,6 +151,7 @@ void track_forget(struct tracker *tracker, struct tracked *tracked)
 {
     measure_free(tracked->measure);
     free(tracked->preemption);
+    warn_free(tracked);
     free(tracked->lost);
     free(tracked->images);
     tasks_now_free(tracked->tasks);

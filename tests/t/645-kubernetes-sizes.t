@@ -86,7 +86,7 @@ ok "with fewer than size.min left the attempt fails" wait_for 30 said ' ended at
 
 # What knows only its first size is stopped, and made again.
 job again distributed 'tasks: {worker: {count: 2, cpus: 1, memory: 64Mi, command: [work]}}' 'size: {min: 1, max: 4}' \
-    'checkpoint: {signal: USR1, grace: 40s}'
+    'checkpoint: {signal: USR1, grace: 40s}' 'time_limit: 1h' 'signal: {name: USR2, before: 10m}'
 ok "another job runs" wait_for 30 running again 2
 is "$(the_job again | jq -c '[.spec.template.spec.terminationGracePeriodSeconds, .spec.template.spec.containers[0].lifecycle.preStop.exec.command[4]]')" \
     '[40,"USR1"]' "it is told to save its state before it is ended"
@@ -120,6 +120,15 @@ if unshare --fork --pid --mount-proc true 2>/dev/null; then
         tr "\n" " " <said' "$scratch")
     like "$said" '^ready told saved (goes on over|over goes on) $' \
         "the program behind its shells is told, once, and is waited for"
+    # Before its time limit, it is told by what runs beside it, since the pod began.
+    is "$(the_job again | jq -r '.spec.template.spec.containers[0].env[] | select(.name == "DLSPOOL_SIGNAL") | .value')" \
+        "USR2 12 3000" "a pod is told when to send which signal"
+    the_job again | jq -r '.spec.template.spec.containers[0].command[2]' | sed 's/\$\$/$/g' >"$scratch/start"
+    said=$(DLSPOOL_SIGNAL='USR2 12 1' unshare --fork --pid --mount-proc --kill-child bash -c '
+        cd "$0"
+        sh -c "$(cat start)" dlspool bash -c "trap \"echo warned; exit\" USR2; for i in {1..100}; do sleep 0.1; done"
+        exit' "$scratch")
+    is "$said" warned "and sends it"
     # A shell that reads ahead, as bash does, finds a program that wakes up and falls asleep all the time.
     sed '/^}/q' "$scratch/hook" >"$scratch/look"
     said=$(unshare --fork --pid --mount-proc --kill-child bash -c '

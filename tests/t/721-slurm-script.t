@@ -239,6 +239,18 @@ wait_for 10 grep -qs ready "$scratch/v/main-0.log"
 wait "$runner"
 is "$? $(content "$scratch/v/main-0.log" | tr '\n' ' ')" "6 ready told it ended with 5 " \
     "a file has the program told to save its state, and the shells around it go on"
+# So it is when the time is nearly over, and the program has its time.
+script warned <<'JOB'
+type: single
+time_limit: 60s
+signal: {name: USR1, before: 59s}
+script: |
+  #!/bin/bash
+  trap 'echo told; exit 3' USR1
+  for again in {1..20}; do sleep 0.5; done
+JOB
+run warned "$scratch/w"
+is "$? $(content "$scratch/w/main-0.log")" "3 told" "a program is told before its time is over"
 # A program that wakes up and falls asleep all the time is found each time.
 cat >"$scratch/restless" <<'BASH'
 kill() { case $1 in -l) builtin kill "$@" ;; *) told=$((told + 1)) ;; esac; }

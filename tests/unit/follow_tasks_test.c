@@ -3,6 +3,8 @@
  *
  * The executor does and says what the test wants.
  */
+#include <signal.h>
+
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"
 
@@ -30,6 +32,9 @@ static struct {
     char waited_for[64];
     int64_t waited_since;
     bool vanished;
+    int64_t started[TASKS];
+    int signals, signal; /* how many were sent, and the last */
+    char signalled[32];  /* ... and to whom */
 } fake;
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -70,6 +75,7 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
         poll->tasks[i] = (struct task_state){.role = "main",
                                              .index = i,
                                              .ended = fake.ended[i],
+                                             .started = fake.started[i],
                                              .exit_code = fake.exit_code[i],
                                              .killed = fake.killed[i]};
         if (!fake.ended[i])
@@ -118,6 +124,16 @@ static void fake_call(struct executor *executor, struct job_call **batch, size_t
         batch[i]->result = 0;
 }
 
+static void fake_signal(struct executor *executor, struct job_call **batch, size_t count)
+{
+    fake_call(executor, batch, count);
+    fake.signals++;
+    fake.signal = batch[0]->signal;
+    fake.signalled[0] = '\0';
+    for (size_t i = 0; i < batch[0]->task_count; i++)
+        snprintf(fake.signalled + strlen(fake.signalled), 8, "%d.", batch[0]->tasks[i]);
+}
+
 static void fake_output(struct executor *executor, struct job_call **batch, size_t count)
 {
     fake_call(executor, batch, count);
@@ -151,6 +167,7 @@ static const struct executor_operations operations = {.name = "local",
                                                       .output = fake_output,
                                                       .loses_output = true,
                                                       .remove = fake_remove,
+                                                      .signal = fake_signal,
                                                       .close = fake_close};
 
 /* An array of the indexes 3, 5 and 8 runs. */
@@ -171,6 +188,9 @@ static int begin(void **state)
                                       .executor = TEXT("local"),
                                       .cpus = 1000,
                                       .attempt = 1,
+                                      .time_limit = 3600000,
+                                      .signal_name = TEXT("USR1"),
+                                      .signal_before = 600000,
                                       .array = TEXT("3,5,8"),
                                       .failure.exit_code = -1};
     put_job(STATE_SUBMITTED, &record,
@@ -513,6 +533,39 @@ static void a_restart_forgets_nothing(void **state)
     why_says("1 of 3 tasks was killed, that of the index 5, by bob");
 }
 
+/* Each task when its own time is nearly over, once, also after a restart. */
+static void tasks_are_told_before_their_time_is_over(void **state)
+{
+    (void)state;
+    int64_t began = now;
+    fake.started[0] = began;
+    fake.started[1] = began + 10000;
+    run_round_after(2999000);
+    assert_int_equal(fake.signals, 0);
+    run_round_after(1000);
+    assert_int_equal(fake.signal, SIGUSR1);
+    assert_string_equal(fake.signalled, "0.");
+    run_round_after(5000);
+    assert_int_equal(fake.signals, 1);
+    close_stage();
+    open_stage();
+    run_round_after(4000);
+    assert_int_equal(fake.signals, 1);
+    run_round_after(1000);
+    assert_string_equal(fake.signalled, "1.");
+    fake.started[2] = now - 3500000;
+    end(2, 0);
+    run_round_after(1000);
+    assert_int_equal(fake.signals, 2);
+    struct buffer log = {0};
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(eventlog_read(job, &log, &error), 0);
+    assert_non_null(strstr(log.data, " signalled attempt=1 signal=USR1 tasks=0\n"));
+    assert_non_null(strstr(log.data, " signalled attempt=1 signal=USR1 tasks=1\n"));
+    close(job);
+    buffer_free(&log);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
@@ -532,6 +585,7 @@ int main(void)
         TEST(retries_are_known_without_the_log),
         TEST(a_restart_repeats_no_reason_to_wait),
         TEST(a_restart_forgets_nothing),
+        TEST(tasks_are_told_before_their_time_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

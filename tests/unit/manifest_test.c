@@ -442,7 +442,7 @@ static void the_context_holds_what_is_documented(void **state)
         "\"first\":1,\"gpus\":1,\"image\":null,\"memory\":2048,\"name\":\"worker\",\"ports\":[{},{}"
         "],"
         "\"role\":\"worker\",\"script\":null,\"secret\":false,\"shm\":512,\"storage\":null}],"
-        "\"script\":null,\"size\":null,\"task_count\":3,\"tasks\":["
+        "\"script\":null,\"signal\":null,\"size\":null,\"task_count\":3,\"tasks\":["
         "{\"array\":null,\"command\":null,\"count\":1,\"cpus\":0.5,\"cpus_most\":null,"
         "\"env\":{\"A\":\"1\",\"B\":"
         "\"2\"},\"gpus\":0,"

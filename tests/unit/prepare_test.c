@@ -34,7 +34,8 @@ static void the_record_has_the_terms(void **state)
     prepared(HEAD "type: single\noutput: /out\ntasks: {main: {gpus: 2, cpus: 4}}\ngpu_type: A100\n"
                   "deadline: +6h\ndeadline_mode: firm\nweight: 2\nsize: {max: 8, step: 3}\n"
                   "units: {total: 400, file: /out/progress}\n"
-                  "checkpoint: {signal: USR1, grace: 60s, interval: 10m}\n");
+                  "checkpoint: {signal: USR1, grace: 60s, interval: 10m}\n"
+                  "signal: {name: HUP, before: 2m}\n");
     assert_int_equal(record.deadline, accepted + 6 * 3600 * 1000);
     assert_true(text_is(record.deadline_mode, "firm"));
     assert_true(record.weight == 2);
@@ -50,6 +51,8 @@ static void the_record_has_the_terms(void **state)
     assert_true(text_is(record.checkpoint_signal, "USR1"));
     assert_int_equal(record.checkpoint_grace, 60000);
     assert_int_equal(record.checkpoint_interval, 600000);
+    assert_true(text_is(record.signal_name, "HUP"));
+    assert_int_equal(record.signal_before, 120000);
     assert_true(text_is(record.gpu_type, "A100"));
     assert_int_equal(record.gpus, 2);
     assert_int_equal(record.cpus, 4000);

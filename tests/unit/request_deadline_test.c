@@ -375,6 +375,26 @@ static void what_is_no_beginning_is_refused(void **state)
     assert_non_null(strstr(error.text, "begin: found 2126-05-01T18:00Z, expected a time before"));
 }
 
+static void signals_come_before_the_limit(void **state)
+{
+    (void)state;
+    const struct description *job = good(SINGLE);
+    assert_int_equal(job->signal.name.length, 0);
+    job = good(SINGLE "time_limit: 1h\nsignal: {name: SIGUSR2, before: 5m}\n");
+    assert_true(text_is(job->signal.name, "USR2"));
+    assert_int_equal(job->signal.before, 300000);
+    job = good(SINGLE "signal: TERM\n");
+    assert_true(text_is(job->signal.name, "TERM"));
+    assert_int_equal(job->signal.before, 60000);
+    bad(SINGLE "signal: KILL\n", "j.yaml:5:9: signal: found \"KILL\", expected one of TERM, USR1");
+    bad(SINGLE "signal: 10\n", "signal: found 10, expected a map such as {name: USR1, before: 2m}");
+    bad(SINGLE "signal: {before: 2m}\n", "signal: found a map, expected the name");
+    bad(SINGLE "signal: {name: USR1, before: 0s}\n", "signal.before: found \"0s\"");
+    bad(SINGLE "signal: {name: USR1, grace: 1s}\n", "signal.grace: unknown field");
+    bad(SINGLE "time_limit: 1m\nsignal: {name: USR1, before: 60s}\n",
+        "signal: found 1 min before the time limit, expected less than the time_limit itself");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +402,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_deadline_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(jobs_begin_at_a_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_beginning_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(signals_come_before_the_limit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(units_are_counted_in_one_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(checkpoints_have_a_signal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sizes_count_what_the_job_has, set_up, tear_down),

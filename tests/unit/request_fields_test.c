@@ -557,11 +557,12 @@ static void unknown_fields_name_the_nearest(void **state)
         {"reservation: r", "f.yaml:5:1: reservation: unknown field; did you mean queue?"},
         {"tasks: {w: {image: x}}", "f.yaml:5:13: tasks.w.image: unknown field here; it is a field "
                                    "of a job"},
-        {"\"\\e[31m\": x", "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
-                           "library, version, type, program, entry, args, script, dataset, output, "
-                           "tasks, env, image, gpu_type, priority, retries, time_limit, queue, "
-                           "complete, array, size, debug, begin, deadline, deadline_mode, weight, "
-                           "units, checkpoint, after, hold"},
+        {"\"\\e[31m\": x",
+         "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
+         "library, version, type, program, entry, args, script, dataset, output, "
+         "tasks, env, image, gpu_type, priority, retries, time_limit, signal, "
+         "queue, complete, array, size, debug, begin, deadline, deadline_mode, weight, "
+         "units, checkpoint, after, hold"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},
     };
     CHECK_BAD(cases);

@@ -69,6 +69,21 @@ static void put_nice(struct wishes *wishes, struct value *root)
                value_number(wishes->reading->arena, (double)priority));
 }
 
+static void put_signal(struct wishes *wishes, struct value *root)
+{
+    const struct wish *wish = wishes_find(wishes, WISH_SIGNAL);
+    struct arena *arena = wishes->reading->arena;
+    if (!wish)
+        return;
+    struct value *map = value_object(arena);
+    map->line = wish->place.line;
+    map->column = wish->place.column;
+    wishes_put(wishes, map, "name", wish, value_text(arena, wish->text));
+    wishes_put(wishes, map, "before", wish,
+               value_text(arena, arena_printf(arena, "%" PRId64 "s", wish->number / 1000)));
+    wishes_put(wishes, root, "signal", wish, map);
+}
+
 static void put_environment(struct wishes *wishes, struct value *root)
 {
     const struct value *variables = wishes->environment;
@@ -100,6 +115,7 @@ void native_write(struct wishes *wishes, struct value *root)
     const struct wish *hold = wishes_find(wishes, WISH_HOLD);
     if (hold)
         wishes_put(wishes, root, "hold", hold, value_boolean(wishes->reading->arena, true));
+    put_signal(wishes, root);
     put_nice(wishes, root);
     shares_put(wishes, root);
     put_environment(wishes, root);

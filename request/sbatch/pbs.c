@@ -105,6 +105,7 @@ static const struct row resource_rows[] = {
     {"place", 0, ROW_VALUE, rows_note, 0, "where tasks run is not chosen"},
     {"nice", 0, ROW_VALUE, keep_nice, 0, "a whole number"},
     {"file", 0, ROW_VALUE, rows_refuse, 0, "ask an administrator for a queue whose jobs have it"},
+    {"signal", 0, ROW_VALUE, rows_refuse, 0, "write #DL signal={name: USR1, before: 2m}"},
     {"qos", 0, ROW_VALUE, rows_keep_site, 0, "qos"},
     {"feature", 0, ROW_VALUE, rows_keep_site, 0, "constraint"},
     {"software", 0, ROW_VALUE, rows_keep_site, 0, "licenses"},

@@ -141,6 +141,29 @@ static void keep_nice(struct wishes *wishes, const struct given *given)
         rows_keep(wishes, given, WISH_NICE, number, given->value);
 }
 
+/* [B:]SIG[@SECONDS]: with or without B: it goes to the programs that catch it, the script first. */
+static void keep_signal(struct wishes *wishes, const struct given *given)
+{
+    enum { USUAL = 60 };
+    static const struct {
+        const char *name, *number;
+    } signals[] = {{"HUP", "1"}, {"INT", "2"}, {"USR1", "10"}, {"USR2", "12"}, {"TERM", "15"}};
+    struct text rest = given->value, name;
+    int64_t seconds = USUAL;
+    if (text_starts(rest, "B:"))
+        rest = (struct text){rest.data + 2, rest.length - 2};
+    text_next(&rest, '@', &name);
+    if (text_starts(name, "SIG"))
+        name = (struct text){name.data + 3, name.length - 3};
+    bool counted = !rest.data || (forms_count(rest, &seconds) == 0 && seconds > 0);
+    for (size_t i = 0; i < ARRAY_COUNT(signals) && counted; i++)
+        if (text_is(name, signals[i].name) || text_is(name, signals[i].number)) {
+            rows_keep(wishes, given, WISH_SIGNAL, seconds * 1000, text_of(signals[i].name));
+            return;
+        }
+    rows_expected(wishes, given, given->row->words);
+}
+
 static void keep_input(struct wishes *wishes, const struct given *given)
 {
     if (!text_is(given->value, "/dev/null"))
@@ -227,9 +250,9 @@ const struct row slurm_rows[] = {
     {"no-requeue", 0, ROW_NO_VALUE, rows_refuse, 0,
      "a job whose node failed is tried again; leave it out, and let the program look at "
      "DLSPOOL_ATTEMPT if it must not run twice"},
-    {"signal", 0, ROW_VALUE, rows_refuse, 0,
-     "no signal is sent before the time limit; start the program with timeout -s USR1 55m PROGRAM, "
-     "or say by #DL checkpoint={signal: USR1, grace: 60s} how it is stopped for others"},
+    {"signal", 0, ROW_VALUE, keep_signal, WISH_SIGNAL,
+     "a signal and seconds before the time limit, such as B:USR1@120; of TERM, USR1, USR2, INT and "
+     "HUP"},
     /* whose, and where */
     {"partition", 'p', ROW_VALUE, rows_keep_site, 0, "partition"},
     {"account", 'A', ROW_VALUE, rows_keep_site, 0, "account"},

@@ -26,9 +26,10 @@ enum wish_kind {
     WISH_GPUS_PER_NODE,
     WISH_GPUS_PER_TASK,
     WISH_GPU_TYPE,
-    WISH_ARRAY, /* as the native field */
-    WISH_AFTER, /* the same */
-    WISH_BEGIN, /* the same */
+    WISH_ARRAY,  /* as the native field */
+    WISH_AFTER,  /* the same */
+    WISH_BEGIN,  /* the same */
+    WISH_SIGNAL, /* its name; the number is milliseconds before the time limit */
     WISH_DIRECTORY,
     WISH_HOLD,
     WISH_NICE, /* 0 or more */

@@ -64,6 +64,18 @@ must "one that is dropped runs as well" wait_for 60 in_state dropped "done"
 [[ $(printed dropped) =~ ^in\ (.*)\ of\ (.*),\ HOME\ is\ (.*)$ ]]
 is "${BASH_REMATCH[1]-}=${BASH_REMATCH[2]-}" "${BASH_REMATCH[3]-}=${BASH_REMATCH[3]-}" "in HOME, which counts as the directory of its submission"
 
+cat >"$project/saves.sh" <<'S'
+#!/bin/bash
+#SBATCH --array=3-4 --mem=50M
+#SBATCH --time=0:40 --signal=B:USR1@38
+trap 'echo "saved $SLURM_ARRAY_TASK_ID"; exit 0' USR1
+for i in {1..100}; do sleep 0.2; done
+exit 1
+S
+ok "a script that saves its work before its time is over is submitted" sh -c "cd '$project' && '$DLSPOOL' -s '$spool' submit saves.sh"
+must "it ends in done/" wait_for 60 in_state saves "done"
+is "$(printed saves 0) $(printed saves 1)" "saved 3 saved 4" "as both of its tasks were told"
+like "$(log saves)" ' signalled attempt=1 signal=USR1 tasks=' "the log says when"
 drop wrong.sh <<'S'
 #!/bin/bash
 #SBATCH --time=soon --nodes=2

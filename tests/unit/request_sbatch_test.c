@@ -286,6 +286,26 @@ static void beginnings_are_slurms_and_those_of_pbs(void **state)
         bad(arena_printf(arena, "#SBATCH --begin=%s", wrong[i]).data, "--begin: found");
 }
 
+static void signals_are_slurms(void **state)
+{
+    static const struct {
+        const char *value, *name;
+        int64_t seconds;
+    } cases[] = {{"USR1", "USR1", 60},
+                 {"B:USR1@120", "USR1", 120},
+                 {"SIGTERM@600", "TERM", 600},
+                 {"10@300", "USR1", 300},
+                 {"B:12", "USR2", 60}};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct description *job =
+            good(arena_printf(arena, "#SBATCH -t 60 --signal=%s", cases[i].value).data);
+        assert_true(text_is(job->signal.name, cases[i].name));
+        assert_int_equal(job->signal.before, cases[i].seconds * 1000);
+    }
+    assert_true(text_is(good("#DL signal=USR2\n#SBATCH --signal=USR1")->signal.name, "USR2"));
+}
+
 static void what_cannot_be_kept_is_told(void **state)
 {
     static const struct {
@@ -303,8 +323,13 @@ static void what_cannot_be_kept_is_told(void **state)
         {"#SBATCH--time=1", "train.sh:2:8: expected a blank after #SBATCH"},
         {"#SBATCH --begin=05/01", "--begin: found \"05/01\", expected a time as Slurm writes it"},
         {"#SBATCH --begin=2030-13-01", "begin: found \"2030-13-01\", expected a time such as"},
-        {"#SBATCH --signal=B:USR1@120", "--signal: cannot be kept here; no signal is sent before "
-                                        "the time limit"},
+        {"#SBATCH --signal=KILL@120",
+         "--signal: found \"KILL@120\", expected a signal and seconds"},
+        {"#SBATCH --signal=USR1@soon", "--signal: found \"USR1@soon\", expected a signal"},
+        {"#SBATCH --signal=R:USR1", "--signal: found \"R:USR1\", expected a signal"},
+        {"#SBATCH -t 1 --signal=USR1@60",
+         "signal: found 1 min before the time limit, expected less"},
+        {"#PBS -l signal=USR1", "-l signal: cannot be kept here; write #DL signal="},
         {"#SBATCH --no-requeue", "--no-requeue: cannot be kept here; a job whose node failed"},
         {"#SBATCH --nice=-5", "--nice: cannot be kept here; a higher priority is written"},
         {"#SBATCH --chdir=run", "--chdir: found \"run\", expected an absolute path"},
@@ -375,7 +400,7 @@ static void no_option_is_dropped(void **state)
         bool kept =
             job &&
             (job->time_limit || job->output.length || job->hold || job->begin.given ||
-             job->priority || job->array.count || job->tasks[0].gpus ||
+             job->signal.name.length || job->priority || job->array.count || job->tasks[0].gpus ||
              job->platform.options_count || job->environment.count > without->environment.count ||
              job->tasks[0].memory != without->tasks[0].memory || text_is(job->name, "1") ||
              row->kind == WISH_NODES || row->kind == WISH_CPUS_PER_GPU);
@@ -473,6 +498,7 @@ int main(void)
         TEST(a_lone_index_is_that_index),
         TEST(dependencies_are_kept_or_refused),
         TEST(beginnings_are_slurms_and_those_of_pbs),
+        TEST(signals_are_slurms),
         TEST(what_cannot_be_kept_is_told),
         TEST(no_option_is_dropped),
         TEST(the_page_has_every_option),

@@ -61,6 +61,8 @@ static void put_time(struct buffer *out, int64_t time)
 static void cell_id(const struct cell_source *source, struct buffer *out)
 {
     buffer_add_string(out, source->view->place.id);
+    if (source->view->element.length)
+        buffer_printf(out, "/%.*s", (int)source->view->element.length, source->view->element.data);
 }
 
 static void cell_name(const struct cell_source *source, struct buffer *out)

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "commands/archived.h"
+#include "commands/array_tasks.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
@@ -21,6 +22,7 @@
 #include "commands/options.h"
 #include "commands/outlook.h"
 #include "commands/print.h"
+#include "stages/shared/sweep.h"
 
 enum { USUAL_LIMIT = 50, UNLIMITED = -1 };
 static const struct timespec watch_interval = {.tv_sec = 2};
@@ -48,7 +50,7 @@ struct sort_key {
 struct listing {
     const struct spool *spool;
     struct job_filter filter;
-    bool all, json, archived;
+    bool all, json, archived, tasks;
     int limit; /* of jobs; UNLIMITED: only of those that have ended, unless `all` */
     enum sort_by sort;
     const char *format;
@@ -73,6 +75,25 @@ static int read_view(const struct listing *listing, const struct job_place *plac
     return 0;
 }
 
+/* A row for the tasks of an array that are in the same state. */
+static void add_tasks(struct listing *listing, struct arena *arena, const struct job_view *view,
+                      const struct outlook *outlook)
+{
+    struct array_tasks tasks;
+    array_tasks_find(arena, view, &tasks);
+    for (int state = 0; state < JOB_STATES; state++) {
+        struct job_view row = *view;
+        row.element =
+            sweep_shortened(arena, array_tasks_list(arena, &tasks, (enum job_state)state));
+        row.situation.state = (enum job_state)state;
+        row.tasks = (struct tasks_file){.attempt = 0};
+        if (state == JOB_RUNNING || state == JOB_DONE)
+            row.why = TEXT("");
+        if (row.element.length)
+            columns_add(listing->columns, &row, outlook);
+    }
+}
+
 static void print_view(struct listing *listing, struct arena *arena, const struct job_view *view)
 {
     struct outlook outlook;
@@ -80,8 +101,11 @@ static void print_view(struct listing *listing, struct arena *arena, const struc
     if (listing->json) {
         struct value *tree = view_tree(arena, view);
         outlook_put(arena, tree, view, &outlook, false);
+        array_tasks_put(arena, tree, view);
         fputs(listing->printed ? ",\n" : "[", stdout);
         print_json_part(tree);
+    } else if (listing->tasks && view->record.array.length) {
+        add_tasks(listing, arena, view, &outlook);
     } else {
         columns_add(listing->columns, view, &outlook);
     }
@@ -375,6 +399,8 @@ int command_list(int argument_count, char **arguments)
          "by age (the default), name, user, state, elapsed, started, ended or priority"},
         {"format", 'o', OPTION_TEXT, &listing.format, "COLUMNS",
          "the columns, such as id,state,reason"},
+        {"tasks", 0, OPTION_FLAG, &listing.tasks, NULL,
+         "of arrays a row for the tasks in each state, such as sweep/0-2,7"},
         {"watch", 0, OPTION_FLAG, &watch, NULL, "list again every two seconds"},
         {"json", 'j', OPTION_FLAG, &listing.json, NULL, "as JSON, a list of objects"},
         {"watch", 'w', OPTION_FLAG, &watch, NULL, NULL},

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "commands/archived.h"
+#include "commands/array_tasks.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/follow_jobs.h"
@@ -16,6 +17,7 @@
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
+#include "commands/refuse.h"
 #include "commands/task_output.h"
 #include "spool/eventlog.h"
 
@@ -181,19 +183,53 @@ static int print_archived(struct logs *logs, const char *word, const struct erro
     return status;
 }
 
+/* Of an array, only the task of that index: its number is that in the attempt. */
+static int choose_task(struct logs *logs, const struct job_place *place, struct text list)
+{
+    struct job_view view;
+    struct array_tasks chosen;
+    struct error error;
+    struct arena *arena = arena_new();
+    int status = STATUS_DONE;
+    if (view_read(logs->spool, place, arena, &view)) {
+        status = refuse_gone(place);
+    } else if (array_tasks_choose(arena, &view, list, &chosen, &error)) {
+        complain("%s", error.text);
+        status = STATUS_NOT_FOUND;
+    } else if (chosen.count != 1 || logs->previous) {
+        complain(
+            "%s/%.*s: expected one task of the attempt that is there; without /%.*s, logs prints all of "
+            "an attempt",
+            place->id, (int)list.length, list.data, (int)list.length, list.data);
+        status = STATUS_USAGE;
+    } else if (chosen.items[0].number < 0) {
+        complain(
+            "%s: task %d does not run in attempt %d; what it printed in one before is in %s/output-N/",
+            place->id, chosen.items[0].index, view.record.attempt, place->id);
+        status = STATUS_NOT_FOUND;
+    } else {
+        snprintf(logs->tasks.number, sizeof(logs->tasks.number), "%d", chosen.items[0].number);
+    }
+    arena_free(arena);
+    return status;
+}
+
 static int print_logs(struct logs *logs, const char *word)
 {
     struct job_place place;
     struct error error;
     char id[ID_SIZE];
+    struct text tasks;
     bool archived;
-    int status = pick_find_kept(logs->spool, word, &place, &archived, &error);
+    int status = pick_find_shown(logs->spool, word, &place, &tasks, &archived, &error);
     if (archived)
         return print_archived(logs, word, &error);
-    if (status != STATUS_DONE) {
+    if (status != STATUS_DONE)
         complain("%s", error.text);
+    else if (tasks.length)
+        status = choose_task(logs, &place, tasks);
+    if (status != STATUS_DONE)
         return status;
-    }
     memcpy(id, place.id, sizeof(id)); /* from now on by id: a newer job may get the name */
     for (;;) {
         /* Asked before printing: once the job has ended, the output printed after that is complete. */
@@ -234,8 +270,8 @@ int command_logs(int argument_count, char **arguments)
         2,
         "Print what a job's tasks printed.",
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
-        "the id that only one job has.  TASK is a role and an index, such as worker-0; without\n"
-        "it, all tasks are printed.  On a terminal, control characters are shown as text: ^[.\n",
+        "the id that only one job has; of an array, sweep/3 is the task of the index 3.  TASK is a\n"
+        "role and a number, such as worker-0; without it, all tasks are printed.  On a terminal, control characters are shown as text: ^[.\n",
         options};
     int operands, status;
     struct spool spool;

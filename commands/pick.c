@@ -1,6 +1,7 @@
 /* commands/pick.c - finds the job that a word on the command line means */
 #include "commands/pick.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "archive/find.h"
@@ -87,6 +88,17 @@ int pick_find(const struct spool *spool, const char *word, struct job_place *pla
     return pick_find_kept(spool, word, place, &archived, error);
 }
 
+int pick_find_tasks(const struct spool *spool, const char *word, struct job_place *place,
+                    struct text *tasks, struct error *error)
+{
+    struct meaning meaning = {.spool = spool, .asker = getuid()};
+    request_control_split(text_of(word), &meaning.word, tasks);
+    if (!tasks->length)
+        meaning.word = text_of(word);
+    size_t several;
+    return find_job(&meaning, place, &several, error);
+}
+
 int pick_job_for(const struct spool *spool, const char *word, enum control_verb verb,
                  struct job_place *place, struct error *error)
 {
@@ -107,4 +119,14 @@ int pick_job(const struct spool *spool, const char *word, struct job_place *plac
     if (status != STATUS_DONE)
         complain("%s", error.text);
     return status;
+}
+
+int pick_find_shown(const struct spool *spool, const char *word, struct job_place *place,
+                    struct text *tasks, bool *archived, struct error *error)
+{
+    struct text job;
+    request_control_split(text_of(word), &job, tasks);
+    *archived = false;
+    return job.length < strlen(word) ? pick_find_tasks(spool, word, place, tasks, error)
+                                     : pick_find_kept(spool, word, place, archived, error);
 }

@@ -18,6 +18,13 @@ int pick_find(const struct spool *spool, const char *word, struct job_place *pla
 /* The same; *archived is set when there is none in the spool, and the word may mean an archived one. */
 int pick_find_kept(const struct spool *spool, const char *word, struct job_place *place,
                    bool *archived, struct error *error);
+/* The same of a word that may name tasks of an array, sweep/3-5: *tasks, in the word, is their list, or empty. */
+int pick_find_tasks(const struct spool *spool, const char *word, struct job_place *place,
+                    struct text *tasks, struct error *error);
+
+/* Of what is only to be shown: a word that may name tasks of an array, or an archived job. */
+int pick_find_shown(const struct spool *spool, const char *word, struct job_place *place,
+                    struct text *tasks, bool *archived, struct error *error);
 
 /* The same, after a complaint on failure. */
 int pick_job(const struct spool *spool, const char *word, struct job_place *place);

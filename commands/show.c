@@ -9,6 +9,7 @@
 #include "base/directory.h"
 #include "base/quantity.h"
 #include "commands/archived.h"
+#include "commands/array_tasks.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/notes.h"
@@ -111,6 +112,21 @@ static void print_scheduler(const struct job_view *view)
     buffer_free(&counts);
 }
 
+/* The tasks of an array that runs, by their states. */
+static void print_array_states(const struct job_view *view)
+{
+    struct arena *arena = arena_new();
+    struct array_tasks tasks;
+    if (view->record.array.length && view->place.state == STATE_SUBMITTED) {
+        array_tasks_find(arena, view, &tasks);
+        for (int state = 0; state < JOB_STATES; state++)
+            if (state != JOB_HELD)
+                print_fact(job_state_name((enum job_state)state),
+                           array_tasks_list(arena, &tasks, (enum job_state)state));
+    }
+    arena_free(arena);
+}
+
 static void print_words(const struct text *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -191,6 +207,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_fact("type", record->type);
     print_resources(record);
     print_fact("array", record->array);
+    print_array_states(view);
     print_fact("killed", record->array_killed);
     print_fact("not run again", record->array_aside);
     print_fact("held", view->tasks_held);
@@ -257,6 +274,104 @@ static void read_reach(const struct spool *spool, int job, const struct job_view
     settings_free(&settings);
 }
 
+/* What is known of a task of an array. */
+static void print_task(const struct job_view *view, const struct array_task *task, int code,
+                       struct text why)
+{
+    printf("%-15s %s/%d\n", "id", view->place.id, task->index);
+    printf("%-15s %s", "state", job_state_name(task->state));
+    if (code >= 0)
+        printf(", exit code %d", code);
+    printf("\n");
+    if (task->number >= 0 && view->record.attempt) {
+        printf("%-15s %d\n", "attempt", view->record.attempt);
+        printf("%-15s %d, which its output is named by (dlspool logs %s/%d)\n", "number",
+               task->number, view->place.id, task->index);
+    }
+    if (why.length)
+        printf("\nWhy:\n%.*s\n", (int)why.length, why.data);
+}
+
+static struct value *task_tree(struct arena *arena, const struct job_view *view,
+                               const struct array_task *task, int code, struct text why)
+{
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "id", value_string(arena, view->place.id));
+    value_put(arena, tree, "task", value_number(arena, task->index));
+    value_put(arena, tree, "state", value_string(arena, job_state_name(task->state)));
+    value_put(arena, tree, "exit_code", code >= 0 ? value_number(arena, code) : value_null(arena));
+    value_put(arena, tree, "attempt", value_number(arena, view->record.attempt));
+    value_put(arena, tree, "number",
+              task->number >= 0 ? value_number(arena, task->number) : value_null(arena));
+    value_put(arena, tree, "why", why.length ? value_text(arena, why) : value_null(arena));
+    return tree;
+}
+
+/* A sentence on why the task is in its state, or nothing. */
+static struct text why_of_task(struct arena *arena, const struct job_view *view,
+                               const struct array_task *task, int code)
+{
+    struct array_tasks killed;
+    struct job_view held = *view;
+    held.record.array = view->record.array_killed;
+    bool is_killed = held.record.array.length > 0;
+    if (is_killed) {
+        array_tasks_find(arena, &held, &killed);
+        const struct array_task *found = array_tasks_get(&killed, task->index);
+        is_killed = found && found->number >= 0;
+    }
+    if (is_killed)
+        return TEXT("Somebody has killed it.");
+    if (task->state == JOB_HELD && view->tasks_held.length)
+        return arena_printf(arena, "It is held; dlspool release %s/%d lets it go on.",
+                            view->place.id, task->index);
+    if (task->state == JOB_FAILED && task->number < 0)
+        return TEXT("It did not succeed in an attempt before, and does not run in this one.");
+    if (task->state == JOB_FAILED && code >= 0)
+        return code > 128 ? arena_printf(arena, "It was ended by signal %d.", code - 128)
+                          : arena_printf(arena, "It ended with exit code %d.", code);
+    return task->state == JOB_DONE || task->state == JOB_RUNNING ? TEXT("") : view_sentence(view);
+}
+
+/* Show tasks of an array, each by itself. */
+static int show_tasks(const struct spool *spool, const char *word, const struct job_place *place,
+                      struct text list, bool json)
+{
+    struct arena *arena = arena_new();
+    struct job_view view;
+    struct array_tasks tasks;
+    struct buffer log = {0};
+    struct error error;
+    int status = STATUS_DONE, job = job_open(spool, place);
+    if (job < 0 || view_read(spool, place, arena, &view)) {
+        status = refuse_gone(place);
+    } else if (array_tasks_choose(arena, &view, list, &tasks, &error)) {
+        refuse_not_found(word, status = STATUS_NOT_FOUND, &error, json);
+    } else {
+        eventlog_read(job, &log, NULL);
+        for (size_t i = 0; i < tasks.count; i++) {
+            const struct array_task *task = &tasks.items[i];
+            bool ended =
+                task->number >= 0 && (task->state == JOB_DONE || task->state == JOB_FAILED);
+            int code =
+                ended ? array_tasks_exit_code(buffer_text(&log), view.record.attempt, task->number)
+                      : -1;
+            struct text why = why_of_task(arena, &view, task, code);
+            if (json)
+                print_json(task_tree(arena, &view, task, code, why));
+            else if (i)
+                printf("\n");
+            if (!json)
+                print_task(&view, task, code, why);
+        }
+    }
+    if (job >= 0)
+        sys.close(job);
+    buffer_free(&log);
+    arena_free(arena);
+    return status;
+}
+
 /* Print a job whose files were read.  Facts from a missing or damaged file are left out. */
 static void print_job(const struct spool *spool, int job, struct arena *arena,
                       struct job_view *view, bool json)
@@ -276,6 +391,7 @@ static void print_job(const struct spool *spool, int job, struct arena *arena,
     if (json) {
         struct value *tree = view_tree(arena, view);
         outlook_put(arena, tree, view, &outlook, true);
+        array_tasks_put(arena, tree, view);
         reach_put(arena, tree, &reach);
         if (view->why.length)
             value_put(arena, tree, "why", value_text(arena, view->why));
@@ -333,12 +449,14 @@ static int show_job(const struct spool *spool, const char *id, bool json)
 {
     struct job_place place;
     struct error error;
+    struct text tasks;
     bool archived;
-    int status = pick_find_kept(spool, id, &place, &archived, &error);
+    int status = pick_find_shown(spool, id, &place, &tasks, &archived, &error);
     if (archived)
         return show_archived(spool, id, json, &error);
     if (status == STATUS_DONE)
-        return show_place(spool, &place, json);
+        return tasks.length ? show_tasks(spool, id, &place, tasks, json)
+                            : show_place(spool, &place, json);
     refuse_not_found(id, status, &error, json);
     return status;
 }
@@ -355,7 +473,8 @@ int command_show(int argument_count, char **arguments)
         -1,
         "Show all that is known about jobs: facts, why they failed, and what has happened.",
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
-        "the id that only one job has.  What is not in the spool is looked for in the archives.\n",
+        "the id that only one job has.  Of an array, sweep/3-5 shows these tasks alone.  What is not in\n"
+        "the spool is looked for in the archives.\n",
         options};
     int operands, status;
     struct spool spool;

@@ -25,6 +25,14 @@ static int task_length(const char *name)
 
 /* ---- finding the files ---- */
 
+static bool has_number(const char *name, const char *number)
+{
+    struct text task = {name, (size_t)task_length(name)};
+    size_t length = strlen(number);
+    return text_ends(task, number) && task.length > length &&
+           task.data[task.length - length - 1] == '-';
+}
+
 static int add_file(void *context, const char *name, unsigned char type)
 {
     struct task_output *tasks = context;
@@ -33,6 +41,8 @@ static int add_file(void *context, const char *name, unsigned char type)
         return 0;
     if (tasks->task && ((int)strlen(tasks->task) != task_length(name) ||
                         strncmp(name, tasks->task, strlen(tasks->task)) != 0))
+        return 0;
+    if (tasks->number[0] && !has_number(name, tasks->number))
         return 0;
     for (size_t i = 0; i < tasks->count; i++)
         if (strcmp(tasks->files[i].name, name) == 0)

@@ -30,6 +30,7 @@ struct output_file {
 
 struct task_output {
     const char *task; /* only this one; NULL: all */
+    char number[16];  /* only the one whose name ends in "-" and this; "": all */
     enum output_style style;
     bool raw;        /* do not escape control characters on a terminal */
     bool interleave; /* use OUTPUT_LINES for several tasks, not OUTPUT_FILES */

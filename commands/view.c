@@ -46,10 +46,10 @@ static struct text held_now(int job, const struct job_place *place, struct arena
 
 /* What the executor says of the tasks of this attempt.  Of a job that is done there is nothing to
  * tell: they have succeeded. */
-static void read_tasks(int job, struct job_view *view)
+static void read_tasks(int job, struct arena *arena, struct job_view *view)
 {
     bool told = view->place.state == STATE_SUBMITTED || view->place.state == STATE_FAILED;
-    if (!told || tasks_file_read(job, &view->tasks, NULL) ||
+    if (!told || tasks_file_read(job, arena, &view->tasks, NULL) ||
         view->tasks.attempt != view->record.attempt)
         view->tasks = (struct tasks_file){.attempt = 0};
 }
@@ -81,7 +81,7 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
     buffer_free(&why);
     job_state_read_situation(job, place, &view->situation);
     view->tasks_held = held_now(job, place, arena, &view->record);
-    read_tasks(job, view);
+    read_tasks(job, arena, view);
     if (!view->why.length && view->situation.lost[0] && place->state == STATE_SUBMITTED)
         view->why = lost_sentence(arena, view->situation.lost);
     if (!view->why.length && view->situation.state == JOB_QUEUED)

@@ -16,6 +16,7 @@ struct job_view {
     struct text why;         /* all of it; empty when there is none */
     struct job_situation situation;
     struct tasks_file tasks; /* of this attempt; its attempt is 0 when it is not known */
+    struct text element;     /* of an array, only these tasks are meant; empty: the whole job */
     struct text tasks_held;  /* of an array: the tasks on hold; empty: none */
     struct text archive; /* the archive that has it, below the spool; empty: it is in the spool */
 };

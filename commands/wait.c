@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "commands/commands.h"
-#include "commands/follow_jobs.h"
+#include "commands/await_tasks.h"
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/pick.h"
@@ -21,8 +21,12 @@ static int wait_for(const struct spool *spool, char *const *words, size_t count,
     for (size_t i = 0; i < count; i++) {
         struct job_place place;
         struct error error;
-        int result = pick_find(spool, words[i], &place, &error);
-        if (result == STATUS_DONE) {
+        struct text tasks;
+        int result = pick_find_tasks(spool, words[i], &place, &tasks, &error);
+        if (result == STATUS_DONE && tasks.length) {
+            int waited = await_tasks(spool, place.id, tasks, options);
+            status = waited != STATUS_DONE ? waited : status;
+        } else if (result == STATUS_DONE) {
             memcpy(ids[found], place.id, sizeof(ids[found]));
             wanted[found] = ids[found];
             found++;
@@ -60,7 +64,7 @@ int command_wait(int argument_count, char **arguments)
         "Wait until jobs have ended; status 0 when all are done.",
         "A job has ended when it is in done/, or in failed/ and will not be retried by itself.\n"
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
-        "the id that only one job has.\n",
+        "the id that only one job has.  Of an array, sweep/3-5 waits for these tasks alone.\n",
         options};
     int operands, status;
     struct spool spool;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -22,6 +23,9 @@ struct tasks_file {
     char scheduler_state[32]; /* its state there, in the scheduler's own word; or "" */
     int waiting, running;     /* tasks that have not started, and those that run */
     int succeeded, failed;    /* those that have ended */
+    /* Of an array, which these are, by their numbers in this attempt: lists for base/ranges.h.  Empty of other
+     * jobs, and where that is not known. */
+    struct text which_waiting, which_running, which_succeeded, which_failed;
 };
 
 /* Do they say the same, whenever they say it? */
@@ -29,9 +33,9 @@ bool tasks_file_same(const struct tasks_file *first, const struct tasks_file *se
 
 int tasks_file_total(const struct tasks_file *tasks);
 
-/* Read it from the job directory `job`.  1: there is none; -1 and a sentence when it is damaged or
- * cannot be read.  *tasks is filled in every case. */
-int tasks_file_read(int job, struct tasks_file *tasks, struct error *error);
+/* Read it from the job directory `job`; its texts are in the arena.  1: there is none; -1 and a sentence when it
+ * is damaged or cannot be read.  *tasks is filled in every case. */
+int tasks_file_read(int job, struct arena *arena, struct tasks_file *tasks, struct error *error);
 int tasks_file_write(int job, const struct tasks_file *tasks, struct error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/ranges.h"
 #include "spool/eventlog.h"
 #include "spool/tasks_file.h"
 
@@ -17,7 +18,8 @@ struct lost_task {
 
 struct tasks_now {
     struct tasks_file written;
-    int64_t next; /* of clock_elapsed: when numbers are written again */
+    struct arena *arena; /* of its texts */
+    int64_t next;        /* of clock_elapsed: when numbers are written again */
     struct lost_task *lost;
     size_t lost_count, lost_capacity;
 };
@@ -31,8 +33,10 @@ static struct tasks_now *tasks_now_new(void)
 
 void tasks_now_free(struct tasks_now *now)
 {
-    if (now)
+    if (now) {
         free(now->lost);
+        arena_free(now->arena);
+    }
     free(now);
 }
 
@@ -122,20 +126,70 @@ struct tasks_now *tasks_now_recall(struct text log, int attempt)
 
 /* ---- numbers ---- */
 
+enum standing { STANDS_WAITING, STANDS_RUNNING, STANDS_SUCCEEDED, STANDS_FAILED };
+
+static enum standing standing_of(const struct job_poll *poll, const struct task_state *task)
+{
+    return has_failed(task)                              ? STANDS_FAILED
+           : task->ended                                 ? STANDS_SUCCEEDED
+           : task->waits || poll->phase == PHASE_WAITING ? STANDS_WAITING
+                                                         : STANDS_RUNNING;
+}
+
 static struct tasks_file count_tasks(const struct job_poll *poll)
 {
     struct tasks_file tasks = {.time = clock_now(), .attempt = poll->attempt};
-    for (size_t i = 0; i < poll->task_count; i++) {
-        const struct task_state *task = &poll->tasks[i];
-        int *number = has_failed(task)                              ? &tasks.failed
-                      : task->ended                                 ? &tasks.succeeded
-                      : task->waits || poll->phase == PHASE_WAITING ? &tasks.waiting
-                                                                    : &tasks.running;
-        (*number)++;
-    }
+    int *const numbers[] = {&tasks.waiting, &tasks.running, &tasks.succeeded, &tasks.failed};
+    for (size_t i = 0; i < poll->task_count; i++)
+        (*numbers[standing_of(poll, &poll->tasks[i])])++;
     snprintf(tasks.scheduler_id, sizeof(tasks.scheduler_id), "%s", poll->scheduler_id);
     snprintf(tasks.scheduler_state, sizeof(tasks.scheduler_state), "%s", poll->scheduler_state);
     return tasks;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const int *first = a, *second = b;
+    return *first < *second ? -1 : *first > *second;
+}
+
+/* Which tasks of an array these are. */
+static void list_tasks(struct arena *arena, const struct job_poll *poll, struct tasks_file *tasks)
+{
+    struct text *const lists[] = {&tasks->which_waiting, &tasks->which_running,
+                                  &tasks->which_succeeded, &tasks->which_failed};
+    int *numbers = arena_allocate(arena, (poll->task_count + 1) * sizeof(*numbers));
+    for (size_t standing = 0; standing < ARRAY_COUNT(lists); standing++) {
+        struct buffer list = {0};
+        size_t count = 0;
+        for (size_t i = 0; i < poll->task_count; i++)
+            if (standing_of(poll, &poll->tasks[i]) == standing)
+                numbers[count++] = poll->tasks[i].index;
+        if (count)
+            qsort(numbers, count, sizeof(*numbers), compare_numbers);
+        ranges_format(&list, numbers, count);
+        *lists[standing] = arena_take(arena, &list);
+    }
+}
+
+/* Write the numbers unless they are what was written, or that was a moment ago. */
+static void note_numbers(struct tasks_now *now, int job, const struct job_poll *poll, bool array,
+                         bool ended)
+{
+    struct arena *arena = arena_new();
+    struct tasks_file tasks = count_tasks(poll);
+    if (array)
+        list_tasks(arena, poll, &tasks);
+    bool due = !tasks_file_same(&tasks, &now->written) && (ended || clock_elapsed() >= now->next);
+    if (due && tasks_file_write(job, &tasks, NULL) == 0) {
+        arena_free(now->arena);
+        now->written = tasks;
+        now->arena = arena;
+        arena = NULL;
+    }
+    if (due)
+        now->next = clock_elapsed() + between_numbers;
+    arena_free(arena);
 }
 
 void tasks_now_note(struct tasks_now **now, int job, const struct job_poll *poll, bool array)
@@ -146,12 +200,7 @@ void tasks_now_note(struct tasks_now **now, int job, const struct job_poll *poll
         return;
     if (!*now)
         *now = tasks_now_new();
-    struct tasks_file tasks = count_tasks(poll);
     if (!array && goes_on(poll))
         note_lost(*now, job, poll);
-    if (tasks_file_same(&tasks, &(*now)->written) || (!ended && clock_elapsed() < (*now)->next))
-        return;
-    if (tasks_file_write(job, &tasks, NULL) == 0)
-        (*now)->written = tasks;
-    (*now)->next = clock_elapsed() + between_numbers;
+    note_numbers(*now, job, poll, array, ended);
 }

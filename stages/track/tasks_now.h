@@ -3,7 +3,7 @@
  * Two things: how many tasks wait, run and have ended, with the job's name and state at the
  * scheduler, in <id>/tasks (spool/tasks_file.h); and in the log an event `lost` for each task that
  * has failed while its job goes on without it, as one of an elastic job does, and `returned` when it
- * runs again.  Of an array, whose tasks are independent, the numbers are all.
+ * runs again.  Of an array, whose tasks are independent, the file says which they are instead.
  */
 #ifndef STAGES_TRACK_TASKS_NOW_H
 #define STAGES_TRACK_TASKS_NOW_H

@@ -26,7 +26,7 @@ is "$(dlspool release some/0-2,4-5)" "asked to release $(id_of some)/0-2,4-5" "f
 must "the sixth waits in held/" wait_for 20 holds_tasks some "task 3"
 is "$(attempts some)" "0-2,4,5 " "five have run"
 is "$(dlspool show --json some | jq -c '[.state, .array]')" \
-    '["held",{"tasks":"0-2,4,5","killed":null,"aside":null,"held":"3","left":"3"}]' "show tells which is held"
+    '["held",{"tasks":"0-2,4,5","killed":null,"aside":null,"held":"3","left":"3","states":{"done":"0-2,4,5","held":"3"}}]' "show tells which is held"
 like "$(<"$(job_dir some)/why")" "^Next: .*dlspool release $(id_of some)\$" "and what releases it"
 is "$(dlspool release some/4 2>&1)" "dlspool release: $(id_of some) has no task of the index 4 to be released; there is 3" \
     "what has run is not released"

@@ -98,13 +98,28 @@ is "$(dlspool hold parts/1 2>&1)" "dlspool hold: $parts is in submitted/; its ta
     "nor one be held that the executor has"
 is "$(dlspool kill parts/1,4)" "asked to kill $parts/1,4" "two are killed"
 ok "another takes the place of the one that ran" wait_for 30 has_begun parts 3
+states() { dlspool list --name parts --tasks --format id,state | awk 'NR > 1 {sub(".*/", "", $1); print $1, $2}' | tr '\n' ';'; }
+told() { [ "$(states)" = "$1" ]; }
+ok "list has a row for the tasks in each state" wait_for 30 told "3,5 queued;0,2 running;1,4 failed;"
+is "$(dlspool show --json parts | jq -c .array.states)" '{"queued":"3,5","running":"0,2","failed":"1,4"}' "show tells them, too"
+like "$(dlspool show parts/1)" "state +failed" "a task has a state of its own"
+like "$(dlspool show parts/1,2)" 'Somebody has killed it\.' "and why"
+like "$(dlspool logs parts/2)" '^index 2 of 6' "logs prints what one has printed"
+timeout 1 "$DLSPOOL" -s "$spool" wait -q parts/2
+is $? 124 "wait waits for one that runs"
+dlspool wait -q parts/1
+is $? 6 "and tells that one has failed"
+is "$(dlspool show parts/9 2>&1)" "dlspool show: $parts has no task 9; its tasks are 0-5" "one that is not there is not shown"
 touch "$shared/parts/go"
+is "$(dlspool wait parts/0,2)" "$parts/0 done
+$parts/2 done" "wait tells when they are done"
 must "when the others have ended it ends in failed/" wait_for 60 has_ended parts
 is "$(indexes parts)" "0 1 2 3 5 " "the others ran, and the one that had not begun did not"
 like "$(<"$(directory parts)/why")" \
     '^1 of 6 tasks failed, that of the index 3, and 2 were killed, those of the indexes 1,4: task main-3 ' \
     "why tells which were killed, and which failed by itself decides"
-is "$(dlspool show --json parts | jq -c .array)" '{"tasks":"0-5","killed":"1,4","aside":null,"held":null,"left":"1,3,4"}' "as does show"
+is "$(dlspool show --json parts | jq -c .array)" '{"tasks":"0-5","killed":"1,4","aside":null,"held":null,"left":"1,3,4","states":{"done":"0,2,5","failed":"1,3,4"}}' "as does show"
+like "$(dlspool show parts/3)" 'state +failed, exit code 1' "and show of a task what it ended with"
 like "$(<"$(directory parts)/log")" ' kill by=[^ ]* uid=[0-9]+ array=1,4' "the log says who killed which"
 like "$(<"$(directory parts)/job.yaml")" '^array_left: "?1,3,4"?$' "all three are left"
 is "$(dlspool retry parts/2 2>&1)" "dlspool retry: $parts has no task of the index 2 to be retried; there are 1,3,4" \
@@ -129,6 +144,7 @@ counted() { [ "$(dlspool list --name partly --format tasks | tail -n 1)" = "4 ru
 ok "list tells how many run" wait_for 30 counted
 is "$(dlspool show --json partly | jq -c .tasks)" '{"waiting":0,"running":4,"succeeded":0,"failed":0}' "so does show"
 is "$(dlspool show --json partly | jq -c '[.state, .array.tasks, .array.held]')" '["running","1-4","5"]' "show tells which do not"
+like "$(dlspool show partly/5)" 'It is held; dlspool release partly-[^ ]*/5 lets it go on' "and of a task what to do about it"
 touch "$shared/partly/go"
 must "it ends in failed/" wait_for 60 in_state partly failed
 like "$(<"$(directory partly)/why")" \

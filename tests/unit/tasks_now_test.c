@@ -15,6 +15,7 @@ struct fixture {
     char *path;
     int job;
     struct tasks_now *now;
+    struct arena *arena;
     struct task_state tasks[3];
     struct job_poll poll;
 };
@@ -36,6 +37,7 @@ static int set_up(void **state)
         .attempt = 2, .phase = PHASE_RUNNING, .tasks = fixture->tasks, .task_count = 3};
     for (int i = 0; i < 3; i++)
         fixture->tasks[i] = (struct task_state){.role = "main", .index = i};
+    fixture->arena = arena_new();
     clock_replace(NULL, say_elapsed);
     *state = fixture;
     return 0;
@@ -46,6 +48,7 @@ static int tear_down(void **state)
     struct fixture *fixture = *state;
     clock_replace(NULL, NULL);
     tasks_now_free(fixture->now);
+    arena_free(fixture->arena);
     close(fixture->job);
     unit_remove(fixture->path);
     free(fixture);
@@ -56,7 +59,7 @@ static struct tasks_file tell(struct fixture *fixture, bool array)
 {
     struct tasks_file tasks;
     tasks_now_note(&fixture->now, fixture->job, &fixture->poll, array);
-    tasks_file_read(fixture->job, &tasks, NULL);
+    tasks_file_read(fixture->job, fixture->arena, &tasks, NULL);
     return tasks;
 }
 
@@ -100,6 +103,8 @@ static void tasks_are_counted(void **state)
     snprintf(fixture->poll.scheduler_state, sizeof(fixture->poll.scheduler_state), "RUNNING");
     tasks = tell(fixture, true);
     assert_true(tasks.waiting == 1 && tasks.running == 1 && tasks.succeeded == 1 && !tasks.failed);
+    assert_true(text_is(tasks.which_waiting, "1") && text_is(tasks.which_running, "0") &&
+                text_is(tasks.which_succeeded, "2") && !tasks.which_failed.length);
     assert_string_equal(tasks.scheduler_id, "1234");
     assert_string_equal(tasks.scheduler_state, "RUNNING");
     assert_int_equal(tasks_file_total(&tasks), 3);
@@ -193,7 +198,7 @@ static void a_damaged_file_tells_nothing(void **state)
         struct error error;
         assert_int_equal(spool_file_replace(fixture->job, "tasks", text_of(damaged[i]), 0644, NULL),
                          0);
-        assert_int_equal(tasks_file_read(fixture->job, &tasks, &error), -1);
+        assert_int_equal(tasks_file_read(fixture->job, fixture->arena, &tasks, &error), -1);
         assert_int_equal(tasks.attempt, 0);
     }
 }

@@ -22,6 +22,8 @@
  *                 string or null    absolute paths
  *   env           object of strings, in the order given
  *   gpu_type      string or null
+ *   features      list of strings   that nodes must have, as the site names them; perhaps empty
+ *   spread        string or null    "require": each task on a node of its own; "prefer": where there is room
  *   priority      number
  *   time_limit    number or null    seconds of running
  *   checkpoint    object or null    of a job that saves its state when it is told to: signal, such as
@@ -129,6 +131,9 @@ struct context_job {
     size_t args_count;
     struct value *env; /* object of strings; may be NULL */
     struct text gpu_type;
+    const struct text *features; /* of nodes */
+    size_t features_count;
+    struct text spread; /* "require", "prefer" or empty */
     int priority;
     int64_t time_limit;            /* milliseconds; 0: none */
     struct text checkpoint_signal; /* empty: it cannot save its state on request */

@@ -185,6 +185,7 @@ static void put_batch(struct arena *arena, struct value *map, const struct descr
         value_put(arena, map, "priority", value_number(arena, job->priority));
     if (job->hold)
         value_put(arena, map, "hold", value_boolean(arena, true));
+    put_text(arena, map, "spread", job->spread);
     put_text(arena, map, "begin", job->begin.written);
     put_signal(arena, map, &job->signal);
     put_after(arena, map, job);

@@ -160,6 +160,9 @@ struct description {
     struct environment environment;
     struct text image; /* the user's own choice, where the site allows it */
     struct text gpu_type;
+    struct text *features; /* of nodes, as the site names them; all are wanted */
+    size_t features_count;
+    struct text spread; /* "require" or "prefer"; empty: where there is room */
     int priority;       /* -100 to 100, default 0: higher goes first */
     int retries;        /* attempts beyond the first after a failure; or RETRIES_... */
     int64_t time_limit; /* milliseconds of running; 0: none */

@@ -24,6 +24,7 @@
 #include "request/later.h"
 #include "request/limit_signal.h"
 #include "request/notes.h"
+#include "request/placement.h"
 #include "request/size.h"
 #include "request/synonyms.h"
 #include "request/tasks.h"
@@ -60,6 +61,8 @@ static const struct field fields[] = {
     {FIELD_NAME("env"), read_environment, MEMBER(environment)},
     {FIELD_NAME("image"), read_image, MEMBER(image), .most = IMAGE_LONGEST},
     {FIELD_NAME("gpu_type"), read_word, MEMBER(gpu_type), .most = WORD_LONGEST},
+    {FIELD_NAME("features"), read_features, MEMBER(features), COUNT(features_count)},
+    {FIELD_NAME("spread"), read_spread, MEMBER(spread)},
     {FIELD_NAME("priority"), read_integer, MEMBER(priority), .least = -PRIORITY_MOST,
      .most = PRIORITY_MOST},
     {FIELD_NAME("retries"), read_integer, MEMBER(retries), .least = 0, .most = RETRIES_MOST},

@@ -93,6 +93,9 @@ static struct context_job context_of(struct arena *arena, const struct descripti
         .args_count = description->args_count,
         .env = environment_tree(arena, &description->environment),
         .gpu_type = description->gpu_type,
+        .features = description->features,
+        .features_count = description->features_count,
+        .spread = description->spread,
         .priority = description->priority,
         .time_limit = description->time_limit,
         .checkpoint_signal = description->checkpoint.signal,
@@ -279,6 +282,8 @@ static void note_fields(struct arena *arena, const char *executor,
         request_notes_add(
             arena, notes, "version",
             "not checked beside an image of your own; leave image out to get that version or be refused");
+    if (description->spread.length && machine)
+        request_notes_add(arena, notes, "spread", "no effect here: there is one machine");
     if (description->signal.name.length && !record->time_limit)
         request_notes_add(arena, notes, "signal",
                           "no effect: the job has no time_limit, before which it could be sent");

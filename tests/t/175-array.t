@@ -98,7 +98,7 @@ is "$(dlspool hold parts/1 2>&1)" "dlspool hold: $parts is in submitted/; its ta
     "nor one be held that the executor has"
 is "$(dlspool kill parts/1,4)" "asked to kill $parts/1,4" "two are killed"
 ok "another takes the place of the one that ran" wait_for 30 has_begun parts 3
-states() { dlspool list --name parts --tasks --format id,state | awk 'NR > 1 {sub(".*/", "", $1); print $1, $2}' | tr '\n' ';'; }
+states() { dlspool list --name parts --tasks --format id,state | awk '{sub(".*/", "", $1); print $1, $2}' | tr '\n' ';'; }
 told() { [ "$(states)" = "$1" ]; }
 ok "list has a row for the tasks in each state" wait_for 30 told "3,5 queued;0,2 running;1,4 failed;"
 is "$(dlspool show --json parts | jq -c .array.states)" '{"queued":"3,5","running":"0,2","failed":"1,4"}' "show tells them, too"

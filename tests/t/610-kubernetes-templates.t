@@ -17,6 +17,11 @@ for library in any pytorch tensorflow sklearn; do
     like "$manifest" '^ *"?name"?: "cell-0123456789abc-a1"$' "($library, single) has a Job of the token's name"
     like "$manifest" 'image"?: "[a-z.]+/' "with an image that a cluster can have"
 done
+like "$(render any distributed 'tasks: {w: {count: 2}}' 'spread: require')" \
+    'requiredDuringSchedulingIgnoredDuringExecution:' "tasks that are to be spread have no node together"
+like "$(render any distributed 'tasks: {w: {count: 2}}' 'spread: prefer')" 'whenUnsatisfiable"?: "ScheduleAnyway"' "or if it can be"
+like "$(render any single 'features: nvlink')" \
+    'no node of this cluster has the feature nvlink; site.yaml names features under kubernetes.features' "a feature that the site does not name is refused"
 for library in any pytorch tensorflow; do
     manifest=$(render $library distributed 'tasks: {worker: {count: 3}}')
     like "$manifest" 'completions"?: 3' "($library, distributed) has a Job with all tasks"

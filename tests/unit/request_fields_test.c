@@ -555,14 +555,20 @@ static void unknown_fields_name_the_nearest(void **state)
         {"requeue: true", "f.yaml:5:1: requeue: unknown field; did you mean retries?"},
         {"walltime: 1:00:00", "f.yaml:5:1: walltime: unknown field; did you mean time_limit?"},
         {"reservation: r", "f.yaml:5:1: reservation: unknown field; did you mean queue?"},
+        {"constraint: a100", "f.yaml:5:1: constraint: unknown field; did you mean features?"},
+        {"features: []",
+         "f.yaml:5:11: features: found a list, expected a feature of nodes, such as nvlink, or a list of up to 16"},
+        {"features: [a b]",
+         "f.yaml:5:11: features: found a list, expected a feature of nodes, such as nvlink, or a list of up to 16"},
+        {"spread: true",
+         "f.yaml:5:9: spread: found true, expected require (each task on a node of its own) or prefer (as far as there is room)"},
         {"tasks: {w: {image: x}}", "f.yaml:5:13: tasks.w.image: unknown field here; it is a field "
                                    "of a job"},
-        {"\"\\e[31m\": x",
-         "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
-         "library, version, type, program, entry, args, script, dataset, output, "
-         "tasks, env, image, gpu_type, priority, retries, time_limit, signal, "
-         "queue, complete, array, size, debug, begin, deadline, deadline_mode, weight, "
-         "units, checkpoint, after, hold"},
+        {"\"\\e[31m\": x", "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
+                           "library, version, type, program, entry, args, script, dataset, output, "
+                           "tasks, env, image, gpu_type, features, spread, priority, retries, "
+                           "time_limit, signal, queue, complete, array, size, debug, begin, "
+                           "deadline, deadline_mode, weight, units, checkpoint, after, hold"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},
     };
     CHECK_BAD(cases);

@@ -94,11 +94,45 @@ bool batch_line(struct batch *batch, struct text line, uint32_t number)
     return true;
 }
 
+/* What a script says, and what its user is told of it, once. */
+static const struct remark {
+    const char *word; /* a command, at the start of a line; or what stands anywhere in one */
+    bool anywhere;
+    const char *sentence;
+} remarks[] = {
+    {"srun", false,
+     "is there on a cluster of Slurm's only: leave it out elsewhere; a script that is to run in "
+     "several tasks says #DL type=distributed"},
+    {"scontrol", false,
+     "asks Slurm, where there is one, past dlspool; what fails is tried again with #DL retries=1, "
+     "and dlspool retry is for the command line"},
+    {"sbatch", false,
+     "hands a job to Slurm, where there is one, past dlspool; submit the next job beforehand, with "
+     "--dependency"},
+    {"qsub", false,
+     "hands a job to PBS, where there is one, past dlspool; submit the next job beforehand, with "
+     "-W depend"},
+    {"PBS_NODEFILE", true,
+     "is not set: a script runs in one place, with NCPUS processors; #DL type=mpi gives mpirun its "
+     "hosts"},
+};
+
+/* Does the line call the command, or mention the word? */
+static bool has_word(const struct remark *remark, struct text line)
+{
+    size_t length = strlen(remark->word);
+    if (text_starts(line, "#"))
+        return false;
+    if (remark->anywhere)
+        return text_contains(line, text_of(remark->word));
+    return text_starts(line, remark->word) && line.length > length && line.data[length] == ' ';
+}
+
 void batch_rest(struct batch *batch, struct text rest, uint32_t number)
 {
     struct text line;
-    bool late = false, srun = false;
-    for (; batch->system && !(late && srun) && text_next(&rest, '\n', &line); number++) {
+    bool late = false, told[ARRAY_COUNT(remarks)] = {false};
+    for (; batch->system && text_next(&rest, '\n', &line); number++) {
         struct place place = {number, 1};
         if (!late && system_of(line) == batch->system) {
             wishes_note(&batch->wishes, batch->system->marker, place,
@@ -106,11 +140,11 @@ void batch_rest(struct batch *batch, struct text rest, uint32_t number)
                         "not read it either");
             late = true;
         }
-        if (!srun && text_starts(text_trim(line), "srun ")) {
-            wishes_note(&batch->wishes, "srun", place,
-                        "is there on a cluster of Slurm's only: leave it out elsewhere; a script "
-                        "that is to run in several tasks says #DL type=distributed");
-            srun = true;
+        for (size_t i = 0; i < ARRAY_COUNT(remarks); i++) {
+            if (told[i] || !has_word(&remarks[i], text_trim(line)))
+                continue;
+            wishes_note(&batch->wishes, remarks[i].word, place, "%s", remarks[i].sentence);
+            told[i] = true;
         }
     }
 }

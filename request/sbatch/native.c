@@ -116,6 +116,11 @@ void native_write(struct wishes *wishes, struct value *root)
     if (hold)
         wishes_put(wishes, root, "hold", hold, value_boolean(wishes->reading->arena, true));
     put_signal(wishes, root);
+    const struct wish *spread = wishes_find(wishes, WISH_SPREAD);
+    if (spread)
+        wishes_put(wishes, root, "spread", spread,
+                   value_text(wishes->reading->arena,
+                              spread->text.length ? spread->text : TEXT("prefer")));
     put_nice(wishes, root);
     shares_put(wishes, root);
     put_environment(wishes, root);

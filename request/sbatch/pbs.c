@@ -86,6 +86,19 @@ static void keep_nice(struct wishes *wishes, const struct given *given)
                     "first");
 }
 
+/* scatter: each chunk on a host of its own. */
+static void keep_place(struct wishes *wishes, const struct given *given)
+{
+    struct text rest = given->value, how;
+    text_next(&rest, ':', &how);
+    if (text_is(how, "scatter") || text_is(how, "vscatter"))
+        rows_keep(wishes, given, WISH_SPREAD, 0, TEXT("require"));
+    if (rest.data || !(text_is(how, "scatter") || text_is(how, "vscatter")))
+        wishes_note(
+            wishes, given->shown, given->place,
+            "no effect: chunks go where there is room; a job has what it asks for to itself");
+}
+
 #define NO_LIMIT "only walltime and mem are limits here"
 
 static const struct row resource_rows[] = {
@@ -100,9 +113,11 @@ static const struct row resource_rows[] = {
     {"pmem", 0, ROW_VALUE, keep_memory, WISH_MEMORY_PER_CPU, "a size such as 4gb"},
     {"vmem", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
     {"pvmem", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
+    {"naccesspolicy", 0, ROW_VALUE, rows_note, 0,
+     "a job has what it asks for to itself; the rest of the node is shared anyway"},
     {"cput", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
     {"pcput", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
-    {"place", 0, ROW_VALUE, rows_note, 0, "where tasks run is not chosen"},
+    {"place", 0, ROW_VALUE, keep_place, WISH_SPREAD, "scatter, pack or free"},
     {"nice", 0, ROW_VALUE, keep_nice, 0, "a whole number"},
     {"file", 0, ROW_VALUE, rows_refuse, 0, "ask an administrator for a queue whose jobs have it"},
     {"signal", 0, ROW_VALUE, rows_refuse, 0, "write #DL signal={name: USR1, before: 2m}"},

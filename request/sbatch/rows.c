@@ -124,9 +124,16 @@ void rows_read(struct wishes *wishes, const struct row *table, struct directive_
             read_long(wishes, table, rest, &word);
         else if (text_starts(word.text, "-") && word.text.length > 1)
             read_short(wishes, table, rest, &word);
+        else if (text_is(word.text, "hetjob") || text_is(word.text, "packjob"))
+            problems_add(wishes->reading, NULL, word.place.line, word.place.column,
+                         "found %s, the next part of a heterogeneous job, expected one part; write "
+                         "#DL lines with a role for each instead, such as #DL tasks.a={count: 2, "
+                         "cpus: 4}, and #DL type=roles",
+                         error_quote(&buffer, word.text.data, word.text.length));
         else
             problems_add(wishes->reading, NULL, word.place.line, word.place.column,
-                         "found \"%s\", expected an option, which begins with -",
+                         "found \"%s\", expected an option, which begins with -; a value with a "
+                         "blank in it stands in quotes, and most have none, as in --mem=16G",
                          error_quote(&buffer, word.text.data, word.text.length));
     }
 }

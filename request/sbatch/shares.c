@@ -61,8 +61,16 @@ static struct layout layout_of(const struct wishes *wishes, struct text type)
     return (struct layout){.once = true, .slots = tasks ? tasks : 1, .near = 1};
 }
 
-/* Add a problem when a script that runs once asks for several nodes. */
-static void check_nodes(struct wishes *wishes, struct text type, const struct layout *layout)
+/* Chunks of PBS go where there is room, unless -l place says otherwise. */
+static bool shares_nodes(const struct wish *nodes)
+{
+    return strcmp(nodes->shown, "-l select") == 0;
+}
+
+/* Add a problem when a script that runs once asks for several nodes.  Tasks of which each has a node are
+ * spread over them. */
+static void check_nodes(struct wishes *wishes, struct value *root, struct text type,
+                        const struct layout *layout)
 {
     const struct wish *nodes = wishes_find(wishes, WISH_NODES);
     struct error_quote_buffer buffer;
@@ -72,9 +80,13 @@ static void check_nodes(struct wishes *wishes, struct text type, const struct la
                       "(type: %s); write #DL type=distributed to run it in each task at the same "
                       "time, or #DL type=mpi to have it start others by mpirun",
                       nodes->number, error_quote(&buffer, type.data, type.length));
-    else if (nodes && nodes->number > 1)
+    else if (nodes && nodes->number > 1 && layout->near == 1 && !shares_nodes(nodes)) {
+        if (!fields_given(root, "spread"))
+            wishes_put(wishes, root, "spread", nodes,
+                       value_text(wishes->reading->arena, TEXT("require")));
+    } else if (nodes && nodes->number > 1 && layout->near > 1)
         wishes_note(wishes, nodes->shown, nodes->place,
-                    "tasks go where there is room: two of them may share a node");
+                    "tasks go where there is room: how many share a node is not chosen");
 }
 
 /* The GPUs of a task; *wish is what asks for them.  0 when there are none, or after a problem. */
@@ -229,7 +241,7 @@ void shares_put(struct wishes *wishes, struct value *root)
                       "such as #DL tasks.ROLE.cpus=4");
         return;
     }
-    check_nodes(wishes, type, &layout);
+    check_nodes(wishes, root, type, &layout);
     int64_t gpus = gpus_of_task(wishes, &layout, &gpu_wish);
     int64_t cpus = cpus_of_task(wishes, &layout, gpus, &cpu_wish);
     int64_t memory = memory_of_task(wishes, &layout, cpus, gpus, &memory_wish);

@@ -300,7 +300,7 @@ const struct row slurm_rows[] = {
     {"gpu-bind", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
     {"gres-flags", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
     {"switches", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
-    {"spread-job", 0, ROW_NO_VALUE, rows_note, 0, PLACEMENT},
+    {"spread-job", 0, ROW_NO_VALUE, rows_keep_text, WISH_SPREAD, ""},
     {"use-min-nodes", 0, ROW_NO_VALUE, rows_note, 0, PLACEMENT},
     {"network", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
     {"cpu-freq", 0, ROW_VALUE, rows_note, 0, "clocks are left as they are"},

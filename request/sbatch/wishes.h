@@ -32,7 +32,8 @@ enum wish_kind {
     WISH_SIGNAL, /* its name; the number is milliseconds before the time limit */
     WISH_DIRECTORY,
     WISH_HOLD,
-    WISH_NICE, /* 0 or more */
+    WISH_SPREAD, /* as the native field; empty: prefer */
+    WISH_NICE,   /* 0 or more */
     WISH_KINDS
 };
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "request/values.h"
+
 struct applying {
     struct arena *arena;
     const struct description *description;
@@ -91,6 +93,27 @@ static bool is_queue(struct text name)
     return name.length > 0 && name.length <= LONGEST;
 }
 
+/* a100&nvlink: features that the job file may name as well.  False when it says anything else. */
+static bool take_features(struct applying *work, const struct platform_option *option)
+{
+    enum { MOST = 16, LONGEST = 63 };
+    struct context_job *job = work->job;
+    struct text rest = option->value, word;
+    struct text *features =
+        arena_allocate(work->arena, (job->features_count + MOST) * sizeof(*features));
+    size_t count = 0;
+    for (; count < job->features_count; count++)
+        features[count] = job->features[count];
+    for (size_t i = 0; text_next(&rest, '&', &word); i++) {
+        if (i == MOST || !values_is_word(word, LONGEST))
+            return false;
+        features[count++] = word;
+    }
+    job->features = features;
+    job->features_count = count;
+    return true;
+}
+
 /* An option that no rule names. */
 static int settle_option(struct applying *work, const struct platform_option *option,
                          struct error *error)
@@ -111,6 +134,8 @@ static int settle_option(struct applying *work, const struct platform_option *op
         work->job->queue = option->value;
         return 0;
     }
+    if (text_is(option->name, "constraint") && take_features(work, option))
+        return 0;
     return error_set(
         error,
         "line %u: %.*s: found \"%s\", which site.yaml of templates.git does not name (%.*s.rules): "

@@ -12,8 +12,8 @@
  * A rule applies to a job that has all options that it names.  Of rules that apply the first with a
  * queue gives the job its queue, and the first with a gpu_type its gpu_type, unless the job file
  * has one.  A partition that no rule names is the queue of that name; on one machine, which has one
- * queue, partition, account, qos and reservation have no effect, which is noted.  Any other option
- * is refused.
+ * queue, partition, account, qos and reservation have no effect, which is noted.  A constraint of
+ * names with & between them is the job's `features`.  Any other option is refused.
  */
 #ifndef STAGES_PREPARE_OPTION_RULES_H
 #define STAGES_PREPARE_OPTION_RULES_H

@@ -76,6 +76,19 @@ ok "a script that saves its work before its time is over is submitted" sh -c "cd
 must "it ends in done/" wait_for 60 in_state saves "done"
 is "$(printed saves 0) $(printed saves 1)" "saved 3 saved 4" "as both of its tasks were told"
 like "$(log saves)" ' signalled attempt=1 signal=USR1 tasks=' "the log says when"
+cat >"$project/habits.sh" <<'S'
+#!/usr/bin/env python3
+#SBATCH --job-name="habits of all kinds"
+#SBATCH --begin=now+2 --requeue --comment="nothing" -N 1-1
+#SBATCH --time=0-00:05 --mem 80
+#SBATCH --ntasks-per-node=1 -c 2
+import os
+print(*[os.environ.get("SLURM_" + name) for name in ("CPUS_ON_NODE", "NNODES", "CPUS_PER_TASK")], os.getcwd())
+S
+ok "a program in Python is submitted" sh -c "cd '$project' && '$DLSPOOL' -s '$spool' submit habits.sh"
+must "it begins when its time has come" wait_for 60 in_state habits-of-all-kinds "done"
+like "$(printed habits-of-all-kinds)" '^2 1 2 ' "it finds what Slurm would tell it"
+like "$(log habits-of-all-kinds)" ' requeued cause=begin ' "and its log says that it waited"
 drop wrong.sh <<'S'
 #!/bin/bash
 #SBATCH --time=soon --nodes=2
@@ -92,7 +105,7 @@ like "$why" 'wrong.sh:4:27: --dependency: singleton cannot be kept here; write a
 
 { echo '#!/bin/bash'; echo '#SBATCH --constraint=a100'; echo true; } | drop featured.sh
 ok "a feature that the site does not know is refused" wait_for 30 has_ended featured
-like "$(<"$(job_dir featured)/why")" 'line 2: --constraint: found "a100", which site.yaml of templates.git does not name \(sbatch.rules\)' "with where an administrator can name it"
+like "$(<"$(job_dir featured)/why")" 'this machine does not have the feature a100; site.yaml names those that it has under local.features' "with where an administrator can name it"
 git clone -q "$spool/templates.git" "$scratch/work" 2>/dev/null
 sed -i '/^sbatch:/,/^pbs:/s/^  rules: .*/  rules: [{constraint: a100, gpu_type: a100}]/' "$scratch/work/site.yaml"
 ok "a rule that names it is pushed" sh -c "cd '$scratch/work' && git commit -qam 'site: name a feature' && git push -q"

@@ -73,8 +73,8 @@ static void rules_give_queues_and_types(void **state)
 
 static void what_no_rule_names_is_refused(void **state)
 {
-    static const char *const lines[] = {"-A physics", "--qos=high", "--reservation=r", "-C a100",
-                                        "-L matlab"};
+    static const char *const lines[] = {"-A physics", "--qos=high", "--reservation=r",
+                                        "-C 'a100|v100'", "-L matlab"};
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
         bool choice = i < 3;
@@ -90,6 +90,29 @@ static void what_no_rule_names_is_refused(void **state)
     assert_int_equal(notes.count, 1);
 }
 
+/* What no rule names are features, as the job file may name them; the templates know which there are. */
+static void constraints_are_features(void **state)
+{
+    (void)state;
+    gives("#SBATCH -C nvlink", "{constraint: a100, gpu_type: A100}", "", "");
+    assert_int_equal(job.features_count, 1);
+    assert_true(text_is(job.features[0], "nvlink"));
+    gives("#SBATCH -C 'nvlink&fast'", "", "", "");
+    assert_int_equal(job.features_count, 2);
+    assert_true(text_is(job.features[1], "fast"));
+    gives("#PBS -l feature=fast", "", "", "");
+    assert_int_equal(job.features_count, 1);
+    gives("#SBATCH -C a100", "{constraint: a100, gpu_type: A100}", "", "A100");
+    assert_int_equal(job.features_count, 0);
+    static const char *const others[] = {"[a*2]", "a&", "a,b|c", "!a", "a&&b"};
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
+        struct text line = arena_printf(arena, "#SBATCH -C '%s'", others[i]);
+        struct text source = arena_printf(arena, "#!/bin/sh\n%s\ntrue\n", line.data);
+        if (dialects_read(arena, source, "x.sh", &error))
+            assert_int_equal(resolve("slurm", line.data, ""), -1);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -97,6 +120,7 @@ int main(void)
         TEST(a_partition_is_the_queue_of_its_name),
         TEST(rules_give_queues_and_types),
         TEST(what_no_rule_names_is_refused),
+        TEST(constraints_are_features),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

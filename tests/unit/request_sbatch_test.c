@@ -178,7 +178,14 @@ static void sizes_follow_the_type(void **state)
     assert_int_equal(task->memory, 10 * GIB);
 
     bad("#SBATCH --nodes=2", "--nodes: found 2 nodes, expected 1, as the script runs once");
-    noted("#DL type=distributed\n#SBATCH --nodes=2", "line 3: --nodes", "may share a node");
+    assert_true(text_is(good("#DL type=distributed\n#SBATCH --nodes=2")->spread, "require"));
+    assert_true(text_is(good("#DL type=distributed\n#SBATCH -n4 --spread-job")->spread, "prefer"));
+    assert_true(text_is(good("#DL type=mpi\n#DL spread=prefer\n#SBATCH -N2")->spread, "prefer"));
+    assert_int_equal(good("#SBATCH -N1")->spread.length, 0);
+    noted("#DL type=distributed\n#SBATCH -N2 -n4", "line 3: --nodes", "share a node is not chosen");
+    assert_int_equal(good("#DL type=mpi\n#PBS -l select=2")->spread.length, 0);
+    assert_true(
+        text_is(good("#DL type=mpi\n#PBS -l select=2 -l place=scatter")->spread, "require"));
     task = good("#DL type=distributed\n#SBATCH -N2 --ntasks-per-node=4 -c3 --mem=16G "
                 "--gpus-per-node=4")
                ->tasks;
@@ -318,6 +325,10 @@ static void what_cannot_be_kept_is_told(void **state)
         {"#SBATCH -ZZ1", "found -ZZ1, which dlspool does not know"},
         {"#SBATCH time=5", "found \"time=5\", expected an option, which begins with -"},
         {"#SBATCH --time", "--time: found no value, expected a time as Slurm writes it"},
+        {"#SBATCH --time=2 hours",
+         "train.sh:2:18: found \"hours\", expected an option, which begins "
+         "with -; a value with a blank in it stands in quotes"},
+        {"#SBATCH hetjob", "train.sh:2:9: found hetjob, the next part of a heterogeneous job"},
         {"#SBATCH --hold=1", "--hold: found a value, expected none"},
         {"#SBATCH --job-name='a", "train.sh:2:9: found a quote that is not closed"},
         {"#SBATCH--time=1", "train.sh:2:8: expected a blank after #SBATCH"},
@@ -373,6 +384,9 @@ static void what_cannot_be_kept_is_told(void **state)
         {"#SBATCH -t5\necho\n#SBATCH -c2", "line 4: #SBATCH", "comes after the first command"},
         {"#SBATCH -t5\n  srun python x.py", "line 3: srun", "on a cluster of Slurm's only"},
         {"#PBS -j oe", "line 2: -j", "no effect: what the job prints is kept"},
+        {"#SBATCH -t5\nscontrol requeue $SLURM_JOB_ID", "line 3: scontrol", "past dlspool"},
+        {"#SBATCH -t5\necho\n  sbatch next.sh", "line 4: sbatch", "hands a job to Slurm"},
+        {"#PBS -N x\nNP=$(wc -l <$PBS_NODEFILE)", "line 3: PBS_NODEFILE", "is not set"},
         {"#PBS -V", "line 2: -V", "no effect: the environment of the shell"},
     };
     (void)state;
@@ -398,12 +412,12 @@ static void no_option_is_dropped(void **state)
         const struct description *job = read_script(line), *without = good("#SBATCH");
         bool told = !job || job->notes.count > without->notes.count;
         bool kept =
-            job &&
-            (job->time_limit || job->output.length || job->hold || job->begin.given ||
-             job->signal.name.length || job->priority || job->array.count || job->tasks[0].gpus ||
-             job->platform.options_count || job->environment.count > without->environment.count ||
-             job->tasks[0].memory != without->tasks[0].memory || text_is(job->name, "1") ||
-             row->kind == WISH_NODES || row->kind == WISH_CPUS_PER_GPU);
+            job && (job->time_limit || job->output.length || job->hold || job->begin.given ||
+                    job->spread.length || job->signal.name.length || job->priority ||
+                    job->array.count || job->tasks[0].gpus || job->platform.options_count ||
+                    job->environment.count > without->environment.count ||
+                    job->tasks[0].memory != without->tasks[0].memory || text_is(job->name, "1") ||
+                    row->kind == WISH_NODES || row->kind == WISH_CPUS_PER_GPU);
         if (quiet ? told || kept : !told && !kept)
             fail_msg("%s is %s", line, quiet ? "told" : "dropped without a word");
     }

@@ -21,7 +21,9 @@ static struct {
     enum resize_outcome outcome;
     int64_t asked; /* the size that was asked for last */
     int resizes, signals, signal, cancels, forced, removed;
-    bool deaf; /* signals cannot be sent */
+    bool deaf;   /* signals cannot be sent */
+    int seen_to; /* times that what it prints last was seen to, ... */
+    int told;    /* ... and those of them that came when it was told to end already */
 } fake;
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -84,6 +86,8 @@ static void fake_output(struct executor *executor, struct job_call **batch, size
 {
     (void)executor;
     for (size_t i = 0; i < count; i++) {
+        fake.seen_to += batch[i]->ending;
+        fake.told += batch[i]->ending && fake.cancels > 0;
         int file = openat(batch[i]->directory, "main-0.log", O_WRONLY | O_CREAT | O_TRUNC, 0644);
         batch[i]->result = write(file, fake.prints, strlen(fake.prints)) < 0 ? -1 : 0;
         close(file);
@@ -460,6 +464,28 @@ static void the_deaf_are_ended_in_the_end(void **state)
     assert_int_equal(fake.cancels, 1);
 }
 
+/* Where what tasks print goes with them, what they print as they save their state is seen to before they are
+ * told to; where it does not, nobody is asked. */
+static void what_it_prints_as_it_saves_is_seen_to(void **state)
+{
+    for (int loses = 0; loses < 2; loses++) {
+        if (loses) {
+            close_spool(state);
+            set_up(state);
+        }
+        fake.operations.signal = NULL;
+        fake.operations.resize = NULL;
+        fake.operations.loses_output = loses;
+        begin_with_checkpoint();
+        run_seconds(1);
+        assert_int_equal(fake.seen_to, 0);
+        resize_request_for(2000);
+        run_seconds(1);
+        assert_int_equal(fake.cancels, 1);
+        assert_int_equal(fake.seen_to - fake.told, loses);
+    }
+}
+
 /* Where nothing but a cancel can be sent. */
 static void cancel_is_its_signal(void **state)
 {
@@ -515,6 +541,7 @@ int main(void)
         TEST(what_fails_by_itself_has_failed),
         TEST(after_a_restart_it_is_told_again),
         TEST(the_deaf_are_ended_in_the_end),
+        TEST(what_it_prints_as_it_saves_is_seen_to),
         TEST(cancel_is_its_signal),
         TEST(one_that_was_complete_is_done),
         TEST(one_that_was_forced_goes_on),

@@ -1,6 +1,7 @@
 /* executors/executor.c - what every executor has in common */
 #include "executors/executor.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,13 +14,8 @@ bool executor_task_is_killed(const struct job_poll *poll, int index)
 
 void executor_clear_poll(struct job_poll *poll)
 {
-    *poll = (struct job_poll){.id = poll->id,
-                              .attempt = poll->attempt,
-                              .ending = poll->ending,
-                              .waited_for = poll->waited_for,
-                              .waited_since = poll->waited_since,
-                              .killed = poll->killed,
-                              .killed_count = poll->killed_count};
+    enum { ASKED = offsetof(struct job_poll, phase) }; /* bytes of what the caller says */
+    memset((char *)poll + ASKED, 0, sizeof(*poll) - ASKED);
 }
 
 struct gpu_capacity *executor_gpu_type(struct capacity *capacity, struct text type)

@@ -21,6 +21,8 @@
 #include "executors/resources.h"
 #include "job/sizes.h"
 
+struct names; /* base/names.h */
+
 /* The outcome of a submission. */
 enum submit_outcome {
     SUBMIT_ACCEPTED,    /* the scheduler has it, or had it already under this token */
@@ -97,7 +99,11 @@ struct task_state {
     char address
         [ADDRESS_SIZE]; /* where others can connect to it, "host:port", of a task that listens for
                                    them at a port that was chosen when it started; else "" */
-    bool killed; /* job_poll.killed has it: it has failed, whatever it ended with, and another
+    const char
+        *unreachable; /* its machine does not answer, so that nobody knows whether it runs: the
+                                   name at the scheduler of what does, until poll()'s arena is reset; NULL:
+                                   it is not so */
+    bool killed;      /* job_poll.killed has it: it has failed, whatever it ended with, and another
                                    one's failure goes before its own */
 };
 
@@ -108,10 +114,13 @@ struct job_poll {
     const char *waited_for; /* a `detail` that was the last with PHASE_WAITING, perhaps before the
                                executor was opened; NULL or "": none */
     int64_t waited_since;   /* ... the time of day since when */
-    const bool *killed;     /* of an array: tasks that are to end by themselves, or were told to, */
-    size_t killed_count;    /* ... by their indexes below this; of them, too, none is started that
+    const struct names *unreachable; /* since when tasks were `unreachable`, as far as that is known
+                                        (int64_t, a time of day, by that name): patience with them
+                                        began then; NULL: none was */
+    const bool *killed;  /* of an array: tasks that are to end by themselves, or were told to, */
+    size_t killed_count; /* ... by their indexes below this; of them, too, none is started that
                                    waits for its turn: it has ended, with the reason "Killed" */
-    /* filled in: */
+    /* filled in, from `phase` on: */
     enum job_phase phase;
     int64_t started, ended; /* times of day; 0: not known */
     /* Its name at the scheduler, and its state there in the scheduler's own word; "" where the

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "executors/completion.h"
 #include "executors/kubernetes/phase.h"
 #include "executors/kubernetes/waiting.h"
@@ -192,18 +193,29 @@ static bool waited_for_image(const struct job_poll *poll, const struct cached_po
            text_contains(text_of(poll->waited_for), word);
 }
 
+/* How long the pod of a node that does not answer has been told to go; 0: it was not. */
+static int64_t time_going(const struct job_poll *poll, const struct cached_pod *pod)
+{
+    int64_t going = pod->deletion_since ? clock_elapsed() - pod->deletion_since : 0;
+    const int64_t *since =
+        poll->unreachable ? names_find(poll->unreachable, text_of(pod->name)) : NULL;
+    return since && clock_now() - *since > going ? clock_now() - *since : going;
+}
+
 /* A task whose pod has not ended counts as ended when its node is lost, when its image cannot be
  * pulled, or when its Job ended a while ago and the pod still looks alive. */
-static void assess_active_pod(const struct job_poll *poll, struct task *task)
+static void assess_active_pod(const struct assessment *assessment, struct task *task)
 {
+    const struct job_poll *poll = assessment->poll;
     const struct cached_pod *pod = task->pod;
     const struct cached_job *job = task->job;
     int64_t now = clock_elapsed();
     int64_t waits = pod->image_since ? now - pod->image_since : 0;
     if (waits && waited_for_image(poll, pod) && clock_now() - poll->waited_since > waits)
         waits = clock_now() - poll->waited_since;
-    int64_t going = pod->deletion_since ? now - pod->deletion_since : 0;
-    if (pod->lost && going > 1000 * (int64_t)pod->grace + lost_patience)
+    if (pod->lost)
+        task->state.unreachable = arena_string(assessment->arena, pod->name);
+    if (pod->lost && time_going(poll, pod) > 1000 * (int64_t)pod->grace + lost_patience)
         end_task(task, EXIT_UNKNOWN, "NodeLost",
                  "was lost: its node does not answer, and nobody knows whether it still runs");
     else if (waits > missing_patience && pod->image_missing)
@@ -254,7 +266,7 @@ static void assess_task(struct assessment *assessment, struct task *task)
     else if (pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED)
         assess_ended_pod(task);
     else
-        assess_active_pod(assessment->poll, task);
+        assess_active_pod(assessment, task);
     task->end = pod && pod->end ? pod->end : task->job->end ? task->job->end : INT64_MAX;
     task->state.waits = !task->state.ended && !(pod && pod->started);
     if (pod && pod->started) {

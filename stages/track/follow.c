@@ -78,6 +78,7 @@ static bool ask_executor(struct round *round)
                                 followed->tracked->preemption || fenced;
         followed->poll.waited_for = followed->tracked->waiting;
         followed->poll.waited_since = followed->tracked->waiting_since;
+        followed->poll.unreachable = followed->tracked->unreachable;
         follow_tasks_ask(tracker, followed);
         asked[count++] = &followed->poll;
     }
@@ -157,6 +158,7 @@ static void decide_action(struct tracker *tracker, struct followed *followed)
         tracked->started = progress_started(followed->job, poll, NULL) == 0;
     images_ran_note(&tracked->images, followed->job, poll);
     tasks_now_note(&tracked->tasks, followed->job, poll, tracked->array);
+    unreachable_note(&tracked->unreachable, followed->job, poll);
     bool runs =
         poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && !all_tasks_ended(poll);
     if (runs && (stop || ended)) {

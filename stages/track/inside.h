@@ -21,6 +21,7 @@
 #include "stages/track/images_ran.h"
 #include "stages/track/measure.h"
 #include "stages/track/tasks_now.h"
+#include "stages/track/unreachable.h"
 #include "watcher/watch.h"
 
 enum {
@@ -56,6 +57,7 @@ struct tracked {
     struct measure *measure;
     struct images_ran *images; /* that its log tells of */
     struct tasks_now *tasks;   /* that are written down */
+    struct names *unreachable; /* as in job_poll; NULL: there is none */
     bool noted;                /* what was measured is written down for good */
     bool array;                /* single tasks of it can be killed ... */
     struct task_kills *kills;  /* ... and these are to be killed; NULL: nobody has requested it */

@@ -105,6 +105,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         recall_waiting(tracker, buffer_text(&log), tracked);
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
         tracked->tasks = tasks_now_recall(buffer_text(&log), record->attempt);
+        tracked->unreachable = unreachable_recall(buffer_text(&log), record->attempt);
         /* By the last event that moves a job: a request may have come after it. */
         if (!eventlog_state(buffer_text(&log), &state))
             fate = FATE_NONE;
@@ -155,6 +156,7 @@ void track_forget(struct tracker *tracker, struct tracked *tracked)
     free(tracked->lost);
     free(tracked->images);
     tasks_now_free(tracked->tasks);
+    names_free(tracked->unreachable);
     follow_tasks_free(tracked);
     names_remove(tracker->jobs, tracked);
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/file.h"
+#include "base/names.h"
 #include "tests/unit/stage_fixture.h"
 
 #include "stages/shared/control.h"
@@ -35,6 +36,8 @@ static struct {
     int64_t started[TASKS];
     int signals, signal; /* how many were sent, and the last */
     char signalled[32];  /* ... and to whom */
+    const char *unreachable; /* what of its first task is; since when poll() was told that it is: */
+    int64_t unreachable_since;
 } fake;
 
 static int fake_ready(struct executor *executor, struct error *problem)
@@ -70,6 +73,10 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
         poll->task_count = 0;
         return 0;
     }
+    const int64_t *since = fake.unreachable && poll->unreachable
+                               ? names_find(poll->unreachable, text_of(fake.unreachable))
+                               : NULL;
+    fake.unreachable_since = since ? *since : 0;
     for (int i = 0; i < TASKS; i++) {
         fake.killed[i] = executor_task_is_killed(poll, i);
         poll->tasks[i] = (struct task_state){.role = "main",
@@ -77,6 +84,7 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
                                              .ended = fake.ended[i],
                                              .started = fake.started[i],
                                              .exit_code = fake.exit_code[i],
+                                             .unreachable = i ? NULL : fake.unreachable,
                                              .killed = fake.killed[i]};
         if (!fake.ended[i])
             poll->phase = PHASE_RUNNING;
@@ -519,6 +527,29 @@ static void a_restart_repeats_no_reason_to_wait(void **state)
     assert_string_equal(fake.waited_for, "Unschedulable");
 }
 
+/* Since when a task cannot be reached is in the log, once, and is known after a restart; of another piece
+ * nothing is. */
+static void a_restart_has_no_new_patience_with_what_is_lost(void **state)
+{
+    (void)state;
+    fake.unreachable = "sweep-a1-main-0-x7k2p";
+    run_round_after(1000);
+    int64_t since = now;
+    for (int i = 0; i < 3; i++) {
+        close_stage();
+        open_stage();
+        run_round_after(60000);
+        assert_int_equal(find_events(ID, STATE_SUBMITTED, "unreachable", NULL), 1);
+        assert_int_equal(fake.unreachable_since, since);
+    }
+    fake.unreachable = "sweep-a1-main-0-q9r8s";
+    run_round_after(1000);
+    assert_int_equal(fake.unreachable_since, 0);
+    run_round_after(1000);
+    assert_int_equal(fake.unreachable_since, now - 1000);
+    assert_int_equal(find_events(ID, STATE_SUBMITTED, "unreachable", NULL), 2);
+}
+
 static void a_restart_forgets_nothing(void **state)
 {
     (void)state;
@@ -584,6 +615,7 @@ int main(void)
         TEST(that_it_goes_to_held_is_known_after_a_restart),
         TEST(retries_are_known_without_the_log),
         TEST(a_restart_repeats_no_reason_to_wait),
+        TEST(a_restart_has_no_new_patience_with_what_is_lost),
         TEST(a_restart_forgets_nothing),
         TEST(tasks_are_told_before_their_time_is_over),
     };

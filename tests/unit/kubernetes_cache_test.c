@@ -4,6 +4,7 @@
  * looked at.  ' stands for " in them.
  */
 #include "base/clock.h"
+#include "base/names.h"
 #include "executors/kubernetes/cache.h"
 #include "kubernetes_fake.h"
 
@@ -303,6 +304,32 @@ static void a_lost_node_is_waited_for_a_while(void **state)
     expect(PHASE_RUNNING, 0, "", "");
     elapsed += 2000;
     expect(PHASE_FAILED, 255, "NodeLost", "its node does not answer");
+}
+
+/* Its patience does not begin anew with each process: by what the job's log says, not by the server's clock. */
+static void a_lost_node_was_waited_for_before(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"train-abc-a1-worker-0-other",
+                                        "train-abc-a1-worker-0-x7k2p"};
+    for (size_t i = 0; i < 2; i++) {
+        struct names *since = names_new(2, sizeof(int64_t));
+        struct job_poll poll = {.id = "train-abc", .attempt = 1, .unreachable = since};
+        int64_t *time = names_add(since, text_of(names[i]));
+        *time = clock_now() - 89000;
+        take_job("worker", "", "");
+        take_pod("worker", 0,
+                 ",'deletionTimestamp':'2025-01-01T00:00:00Z','deletionGracePeriodSeconds':30",
+                 RUNNING "," CONDITION("DisruptionTarget", "DeletionByTaintManager", "taint"));
+        kubernetes_cache_poll(jobs, arena, &poll);
+        assert_int_equal(poll.phase, PHASE_RUNNING);
+        assert_string_equal(poll.tasks[0].unreachable, names[1]);
+        *time = clock_now() - 91000;
+        kubernetes_cache_poll(jobs, arena, &poll);
+        assert_int_equal(poll.phase, i ? PHASE_FAILED : PHASE_RUNNING);
+        assert_string_equal(poll.reason, i ? "NodeLost" : "");
+        names_free(since);
+    }
 }
 
 static void remove_pod(const char *role, int index)
@@ -840,6 +867,7 @@ int main(void)
         TEST(failures_are_told_apart),
         TEST(a_deadline_is_a_time_limit),
         TEST(a_lost_node_is_waited_for_a_while),
+        TEST(a_lost_node_was_waited_for_before),
         TEST(a_pod_that_is_gone_is_remembered),
         TEST(those_that_had_to_go_were_not_first),
         TEST(a_replaced_pod_does_not_count),

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 
 #include "base/file.h"
+#include "base/names.h"
 #include "executors/kubernetes/inside.h"
 #include "tests/unit/kubernetes_stand_in.h"
 #include "tests/unit/never_started.h"
@@ -9,13 +10,14 @@
 static struct executor *executor;
 static struct arena *arena;
 static struct job_poll last;
+static struct names *unreachable; /* what poll() is told */
 
 static void poll_once(const char *id)
 {
     struct error error;
     struct job_poll *polls[] = {&last};
     arena_reset(arena);
-    last = (struct job_poll){.id = id, .attempt = 1};
+    last = (struct job_poll){.id = id, .attempt = 1, .unreachable = unreachable};
     if (executor->operations->poll(executor, arena, polls, 1, &error))
         print_message("%s\n", error.text);
 }
@@ -345,6 +347,35 @@ static void what_is_printed_after_a_kill_is_kept(void **state)
     unit_remove(path);
 }
 
+/* A process that has begun just now, and is told since when, has no new patience. */
+static void a_lost_node_is_given_up_after_a_restart(void **state)
+{
+    (void)state;
+    submit("lost", "\"seconds\": -1");
+    wait_for("lost", PHASE_RUNNING, "");
+    for (int i = 1; i <= 2; i++)
+        order("\"order\": \"node\", \"name\": \"node-%d\", \"action\": \"lose\"", i);
+    for (int64_t begin = clock_elapsed();
+         !last.tasks[0].unreachable && clock_elapsed() - begin < STAND_IN_PATIENCE;) {
+        poll_once("lost");
+        stand_in_pause(50);
+    }
+    assert_non_null(last.tasks[0].unreachable);
+    unreachable = names_new(1, sizeof(int64_t));
+    int64_t *since = names_add(unreachable, text_of(last.tasks[0].unreachable));
+    *since = clock_now() - 80000;
+    executor->operations->close(executor);
+    executor = stand_in_executor("");
+    wait_for("lost", PHASE_RUNNING, "");
+    *since = clock_now() - 91000; /* its grace, and a minute more */
+    wait_for("lost", PHASE_FAILED, "task main-0 was lost: its node does not answer");
+    assert_string_equal(last.reason, "NodeLost");
+    names_free(unreachable);
+    unreachable = NULL;
+    for (int i = 1; i <= 2; i++)
+        order("\"order\": \"node\", \"name\": \"node-%d\", \"action\": \"back\"", i);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -360,6 +391,7 @@ int main(void)
         TEST(what_is_printed_after_a_kill_is_kept),
         TEST(a_pod_has_its_own_grace),
         TEST(a_mass_kill_costs_what_it_must),
+        TEST(a_lost_node_is_given_up_after_a_restart),
     };
     if (stand_in_start()) {
         printf("the stand-in does not start\n");

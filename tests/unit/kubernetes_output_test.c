@@ -780,7 +780,7 @@ static void a_stream_that_breaks_is_no_end(void **state)
 
 /* ---- how often ---- */
 
-enum { MANY = 600, TURN = 1000 /* ms */, TURNS = 240 };
+enum { MANY = 2000, TURN = 2000 /* ms */, TURNS = 410 };
 
 static size_t asked_in_all, asked_of[MANY];
 

@@ -275,6 +275,76 @@ struct value *json_read(struct arena *arena, struct text source, const char *nam
     return value;
 }
 
+/* ---- stepping over members ---- */
+
+/* The byte after the string that begins at `at`; `end` when it does not end. */
+static const char *after_string(const char *at, const char *end)
+{
+    for (at++; (at = memchr(at, '"', (size_t)(end - at))); at++) {
+        const char *first = at;
+        while (first[-1] == '\\')
+            first--;
+        if ((at - first) % 2 == 0)
+            return at + 1;
+    }
+    return end;
+}
+
+static const char *after_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+        at++;
+    return at;
+}
+
+/* The byte after the value that begins at `at`. */
+static const char *after_value(const char *at, const char *end)
+{
+    size_t depth = 0;
+    while (at < end) {
+        bool closes = *at == ']' || *at == '}';
+        if (closes && depth == 0)
+            return at; /* of a number or a word: what it is in ends */
+        depth += *at == '[' || *at == '{';
+        depth -= closes;
+        at = *at == '"' ? after_string(at, end) : at + 1;
+        if (depth == 0 && at < end && (closes || *at == ',' || *at == ']' || *at == '}'))
+            return at;
+    }
+    return end;
+}
+
+static bool is_named(struct text name, const char *const *names)
+{
+    while (*names && !text_is(name, *names))
+        names++;
+    return *names != NULL;
+}
+
+struct text json_without(struct arena *arena, struct text source, const char *const *names)
+{
+    const char *at = source.data, *end = at + source.length, *kept = at;
+    struct buffer out = {0};
+    while (at < end && (at = memchr(at, '"', (size_t)(end - at)))) {
+        const char *after = after_string(at, end), *colon = after_space(after, end);
+        struct text name = {at + 1, (size_t)(after - at) - (after - at > 1 ? 2 : 1)};
+        at = after;
+        if (colon == end || *colon != ':' || !is_named(name, names))
+            continue;
+        const char *value = after_space(colon + 1, end);
+        at = after_value(value, end);
+        if (at == value)
+            continue; /* there is none */
+        buffer_add(&out, kept, (size_t)(value - kept));
+        buffer_add_string(&out, "null");
+        kept = at;
+    }
+    if (kept == source.data)
+        return source;
+    buffer_add(&out, kept, (size_t)(end - kept));
+    return arena_take(arena, &out);
+}
+
 /* A string in quotes, with what JSON does not allow in it escaped. */
 static void write_string(struct buffer *out, struct text t)
 {

@@ -238,11 +238,29 @@ static void end_stream(struct kubernetes_watch *watch)
     watch->state = WATCH_OPEN;
 }
 
+/* Members of objects that nobody looks at, and that are most of them: who changed what, and what pods are made
+ * of. */
+static const char *const unread[] = {"managedFields",
+                                     "template",
+                                     "containers",
+                                     "initContainers",
+                                     "volumes",
+                                     "tolerations",
+                                     "resources",
+                                     "securityContext",
+                                     "allocatedResources",
+                                     "volumeMounts",
+                                     "selector",
+                                     "podIPs",
+                                     "hostIPs",
+                                     NULL};
+
 /* One event; false when the stream is of no use any more. */
 static bool take_line(struct kubernetes_watch *watch, struct text line)
 {
     static const struct yaml_limits limits = {8 << 20, 1000000, 100};
     struct error error = {""};
+    line = json_without(watch->arena, line, unread);
     const struct value *event = json_read(watch->arena, line, "event", &limits, &error);
     struct text type = value_get_text(event, "type");
     const struct value *object = value_get(event, "object");

@@ -37,6 +37,7 @@ static void check_first_places(struct text source, const struct value *value, in
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     enum { PLACES = 100 };
+    static const char *const names[] = {"a", "key", "name", NULL};
     struct text source = fuzz_text(bytes, length);
     struct arena *arena = arena_new();
     struct error error = {""};
@@ -49,8 +50,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         check_first_places(source, value, &most);
         check_json_round_trip(arena, value);
         check_yaml_round_trip(arena, value);
+        struct text less = json_without(arena, source, names);
+        CHECK(json_read(arena, less, "less.json", &yaml_request_limits, NULL));
     } else {
         check_sentence(&error);
+        json_without(arena, source, names); /* it ends */
     }
     arena_free(arena);
     return 0;

@@ -267,6 +267,38 @@ static void mutated_documents_do_no_harm(void **state)
     }
 }
 
+static void members_are_stepped_over(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"big", "b\\\\", NULL};
+    static const char *const table[][2] = {
+        {"{\"a\":1}", NULL},
+        {"[\"big\",\"x\"]", NULL}, /* no name */
+        {"{\"Big\":1,\"bigger\":2}", NULL},
+        {"{\"big\":{\"a\":[1,{\"}\":\"]\"}]},\"c\":2}", "{\"big\":null,\"c\":2}"},
+        {"{\"c\":[{\"big\" : \"\\\"}\\\\\" , \"d\":3}]}", "{\"c\":[{\"big\" : null, \"d\":3}]}"},
+        {"{\"big\":-1.5e3}", "{\"big\":null}"},
+        {"{\"big\":true,\"a\":{\"big\":[]}}", "{\"big\":null,\"a\":{\"big\":null}}"},
+        {"{\"big\":{\"big\":1},\"e\":0}\n", "{\"big\":null,\"e\":0}\n"},
+        {"{\"b\\\\\":1}", "{\"b\\\\\":null}"},
+        /* what is not well-formed stays so */
+        {"{\"big\":}", NULL},
+        {"{\"big\":", NULL},
+        {"{\"big", NULL},
+        {"\"", NULL},
+        {"", NULL},
+        {"{\"big\":[1,2", "{\"big\":null"},
+        {"{\"big\":\"a\\\"", "{\"big\":null"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
+        struct text source = text_of(table[i][0]), got = json_without(arena, source, names);
+        if (!table[i][1])
+            assert_ptr_equal(got.data, source.data);
+        if (!text_is(got, table[i][1] ? table[i][1] : table[i][0]))
+            fail_msg("%s: %.*s", table[i][0], (int)got.length, got.data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +308,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_json_is_refused_with_its_place, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(comments_become_blanks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(members_are_stepped_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_hold_exactly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_written_reads_back_equal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_can_be_sorted, set_up, tear_down),

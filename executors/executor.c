@@ -3,9 +3,15 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+
+int64_t executor_spread_rest(int64_t rest)
+{
+    return rest + (rest ? random() % (rest / 4 + 1) : 0);
+}
 
 bool executor_task_is_killed(const struct job_poll *poll, int index)
 {

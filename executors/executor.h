@@ -154,6 +154,9 @@ struct job_call {
     /* Of cancel, politely: milliseconds that the scheduler gives the tasks before it ends them by
      * force itself; 0: it is left to the caller. */
     int64_t grace;
+    int64_t
+        rest; /* with -1: milliseconds that the scheduler asks for before it is asked for this again;
+                          0: it does not say */
     int result; /* 0, or -1 with ... */
     struct error error;
 };
@@ -282,6 +285,9 @@ struct executor {
     char identity[EXECUTOR_IDENTITY_SIZE];
 };
 
+/* For how long to leave alone what the scheduler has put off: as it asks, and up to a quarter longer, so
+ * that what it puts off together does not come back together.  0 of 0. */
+int64_t executor_spread_rest(int64_t rest);
 /* Does poll->killed have the task of that index? */
 bool executor_task_is_killed(const struct job_poll *poll, int index);
 /* Clear what poll() fills in. */

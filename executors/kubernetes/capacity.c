@@ -210,13 +210,14 @@ static bool take_pods(void *context, const struct value *page)
 static enum kubernetes_outcome count_nodes(struct count *count, int *status, struct error *error)
 {
     char path[64];
+    int64_t rest;
     enum kubernetes_outcome outcome = KUBERNETES_GONE;
     snprintf(path, sizeof(path), "/api/v1/nodes?limit=%d", PAGE);
     for (int i = 0; i < MOST_LISTS && outcome == KUBERNETES_GONE; i++) {
         *count->capacity = (struct capacity){0};
         count->nodes = value_object(count->arena);
-        outcome =
-            kubernetes_list_pages(count->kubernetes, NULL, path, take_nodes, count, status, error);
+        outcome = kubernetes_list_pages(count->kubernetes, NULL, path, take_nodes, count, status,
+                                        &rest, error);
     }
     return outcome;
 }
@@ -225,6 +226,7 @@ static enum kubernetes_outcome count_pods(struct count *count, const char *space
                                           struct error *error)
 {
     char path[512];
+    int64_t rest;
     enum kubernetes_outcome outcome = KUBERNETES_GONE;
     snprintf(path, sizeof(path),
              "/api/v1/%s%s%spods?limit=%d&fieldSelector=status.phase%%21%%3DSucceeded"
@@ -234,8 +236,8 @@ static enum kubernetes_outcome count_pods(struct count *count, const char *space
     for (int i = 0; i < MOST_LISTS && outcome == KUBERNETES_GONE; i++) {
         *count->capacity = before;
         count->cpus = count->memory = 0;
-        outcome =
-            kubernetes_list_pages(count->kubernetes, NULL, path, take_pods, count, status, error);
+        outcome = kubernetes_list_pages(count->kubernetes, NULL, path, take_pods, count, status,
+                                        &rest, error);
     }
     return outcome;
 }

@@ -105,7 +105,7 @@ static void ask_end_tasks(struct inquiries *inquiries, struct inquiry *inquiry)
     error_set(&error,
               "its Job has no backoffLimitPerIndex: 0, without which the end of one pod is not "
               "that of one task");
-    inquiry_fail(inquiry, &error);
+    inquiry_fail(inquiry, &error, 0);
 }
 
 /* ---- all ---- */
@@ -135,7 +135,7 @@ void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_
         struct inquiry *inquiry = &inquiries.items[i];
         if (inquiry->asked && inquiry->pods_call.outcome != KUBERNETES_DONE &&
             inquiry->pods_call.outcome != KUBERNETES_MISSING)
-            inquiry_fail(inquiry, &inquiry->pods_call.error);
+            inquiry_fail(inquiry, &inquiry->pods_call.error, inquiry->pods_call.retry_after);
         if (inquiry->asked)
             kubernetes_api_call_free(&inquiry->pods_call);
     }

@@ -218,11 +218,12 @@ static bool ask_pods(struct kubernetes *kubernetes, const struct lookup *lookup)
     struct pod_listing listing = {.kubernetes = kubernetes};
     struct error error;
     int status;
+    int64_t rest;
     struct text path = arena_printf(
         arena, "%s%s&limit=%d", collection_path(arena, kubernetes, FOLLOW_PODS).data,
         kubernetes_job_selector(arena, kubernetes, lookup->id, lookup->attempt).data, PAGE_PODS);
     bool answered = kubernetes_list_pages(kubernetes, NULL, path.data, take_pod_page, &listing,
-                                          &status, &error) == KUBERNETES_DONE;
+                                          &status, &rest, &error) == KUBERNETES_DONE;
     arena_free(arena);
     return answered;
 }

@@ -28,8 +28,10 @@ void inquiry_run(struct inquiries *inquiries)
     inquiries->call_count = 0;
 }
 
-void inquiry_fail(struct inquiry *inquiry, const struct error *error)
+void inquiry_fail(struct inquiry *inquiry, const struct error *error, int64_t rest)
 {
+    if (rest > inquiry->request->rest)
+        inquiry->request->rest = rest;
     if (inquiry->request->result)
         return;
     inquiry->request->result = -1;
@@ -98,12 +100,13 @@ static void find_some(struct inquiries *inquiries, size_t first, size_t count)
     struct search search = {inquiries, first, count};
     struct error error;
     int status;
+    int64_t rest;
     if (kubernetes_list_pages(inquiries->kubernetes, inquiries->arena,
                               list_path(inquiries, first, count).data, take_page, &search, &status,
-                              &error) == KUBERNETES_DONE)
+                              &rest, &error) == KUBERNETES_DONE)
         return;
     for (size_t at = first; at < first + count; at++)
-        inquiry_fail(&inquiries->items[at], &error);
+        inquiry_fail(&inquiries->items[at], &error, rest);
 }
 
 void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
@@ -116,6 +119,7 @@ void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct
                                     .count = count};
     for (size_t i = 0; i < count; i++) {
         batch[i]->result = 0;
+        batch[i]->rest = 0;
         batch[i]->error.text[0] = '\0';
         inquiries->items[i] = (struct inquiry){.request = batch[i]};
     }
@@ -152,7 +156,7 @@ void inquiry_judge(struct inquiry *inquiry)
         if (!call->method)
             continue;
         if (call->outcome != KUBERNETES_DONE && call->outcome != KUBERNETES_MISSING)
-            inquiry_fail(inquiry, &call->error);
+            inquiry_fail(inquiry, &call->error, call->retry_after);
         kubernetes_api_call_free(call);
     }
 }

@@ -41,8 +41,8 @@ void inquiry_close(struct inquiries *inquiries);
 void inquiry_add_call(struct inquiries *inquiries, struct kubernetes_call *call);
 void inquiry_run(struct inquiries *inquiries);
 
-/* Of several failures the first is reported. */
-void inquiry_fail(struct inquiry *inquiry, const struct error *error);
+/* Of several failures the first is reported.  `rest` is how long the server asks to be left alone with it. */
+void inquiry_fail(struct inquiry *inquiry, const struct error *error, int64_t rest);
 
 /* Prepare and add a request for a Job; a PATCH is a merge patch.  The answer is not read. */
 void inquiry_ask(struct inquiries *inquiries, struct found_job *found, const char *method,

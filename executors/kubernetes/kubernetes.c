@@ -79,7 +79,8 @@ enum kubernetes_outcome kubernetes_ask(struct kubernetes *kubernetes, struct are
 
 enum kubernetes_outcome kubernetes_list_pages(struct kubernetes *kubernetes, struct arena *arena,
                                               const char *path, kubernetes_take_page *take,
-                                              void *context, int *status, struct error *error)
+                                              void *context, int *status, int64_t *rest,
+                                              struct error *error)
 {
     enum kubernetes_outcome outcome;
     struct arena *own = arena ? NULL : arena_new(), *pages = arena ? arena : own;
@@ -96,6 +97,7 @@ enum kubernetes_outcome kubernetes_list_pages(struct kubernetes *kubernetes, str
         buffer_printf(&next, "%s&continue=", path);
         http_escape(&next, token);
         *status = call.status;
+        *rest = call.retry_after;
         if (outcome != KUBERNETES_DONE)
             *error = call.error;
         else if (!take(context, call.answer))

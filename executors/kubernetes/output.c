@@ -272,7 +272,7 @@ static void take_failure(struct copying *copying)
     log->due = clock_elapsed() + most_delay;
     log->delay = 0;
     if (call->alone && call->status != 504) /* the API server's own, who says when */
-        log->due = clock_elapsed() + call->retry_after + random() % (call->retry_after / 4 + 1);
+        log->due = clock_elapsed() + executor_spread_rest(call->retry_after);
     if (call->status == 400) {
         /* "container "main" in pod "x" is waiting to start": fine.  Other words will not change. */
         if (copying->ended)
@@ -298,6 +298,7 @@ static void take_failure(struct copying *copying)
     if (later && !copying->job->last)
         return;
     copying->job->result = -1;
+    copying->job->rest = call->retry_after;
     copying->job->error = call->error;
     error_prefix(&copying->job->error, "the log of pod %s could not be copied", pod->name);
 }
@@ -457,6 +458,7 @@ void kubernetes_output(struct executor *executor, struct job_call **batch, size_
         result = kubernetes_follow(kubernetes, &error);
     for (size_t i = 0; i < count; i++) {
         batch[i]->result = result;
+        batch[i]->rest = 0;
         batch[i]->error = result ? error : (struct error){""};
         last |= batch[i]->last;
     }

@@ -350,20 +350,13 @@ static void note_submitted(const struct submitter *submitter, struct item *item,
     buffer_free(&line);
 }
 
-/* For how long to leave alone what the scheduler has put off: as it asked, and up to a quarter longer, so
- * that what it puts off together does not come back together.  0: it does not say. */
-static int64_t asked_rest(const struct submission *submission)
-{
-    return submission->rest + (submission->rest ? random() % (submission->rest / 4 + 1) : 0);
-}
-
 /* The executor did not take it: it waits where it is.  That nothing came of the intent is noted, so that
  * the job can be killed, held and rendered at another size while it waits. */
 static void note_declined(struct submitter *submitter, struct item *item)
 {
     const struct settings *settings = &submitter->stage.settings;
     bool away = item->submission.outcome != SUBMIT_NO_ROOM;
-    int64_t asked = away ? asked_rest(&item->submission) : 0;
+    int64_t asked = away ? executor_spread_rest(item->submission.rest) : 0;
     int64_t least = asked ? asked : away ? settings->probe_interval : declined_rest;
     struct buffer line = {0};
     struct error error;
@@ -398,13 +391,13 @@ static void note_answer(struct submitter *submitter, struct item *item, struct e
 {
     const struct submission *submission = &item->submission;
     if (submission->outcome == SUBMIT_UNAVAILABLE && !submission->alone) {
-        int64_t asked = asked_rest(submission);
+        int64_t asked = executor_spread_rest(submission->rest);
         log_warn("the executor cannot take submissions: %s", submission->error.text);
         submitter->probe =
             clock_elapsed() + (asked ? asked : submitter->stage.settings.probe_interval);
         submitter->reason = submission->error;
     }
-    item->rest = asked_rest(submission);
+    item->rest = executor_spread_rest(submission->rest);
     if (submission->outcome == SUBMIT_ACCEPTED) {
         note_submitted(submitter, item, error);
     } else if (submission->outcome == SUBMIT_UNKNOWN) {

@@ -227,6 +227,7 @@ static void stop_jobs(struct round *round)
         if (followed->call.result) {
             log_warn("%s: could not be stopped, and is retried: %s", followed->place.id,
                      followed->call.error.text);
+            track_rest(tracked, &followed->call);
             continue;
         }
         if (!tracked->stopping)

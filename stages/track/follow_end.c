@@ -209,6 +209,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
     if (followed->call.result) {
         log_warn("%s: the executor could not remove what it has of it: %s", followed->place.id,
                  followed->call.error.text);
+        track_rest(followed->tracked, &followed->call);
         return false;
     }
     if (job_move(&tracker->stage.spool, &followed->place, to, clock_now(), &error)) {

@@ -26,6 +26,7 @@ static void note_copied(struct followed *followed)
                  followed->call.error.text);
         tracked->output_trouble = clock_elapsed();
     }
+    track_rest(tracked, &followed->call);
     if (!followed->call.last)
         return;
     if (clock_elapsed() - tracked->output_trouble < output_patience)

@@ -48,6 +48,7 @@ struct tracked {
     bool forced;         /* ... with force */
     int64_t stop_time;   /* of clock_elapsed: when the grace period ends */
     int64_t next_output; /* of clock_elapsed */
+    int64_t rest; /* of clock_elapsed: the scheduler asks to be left alone with it until then */
     /* of clock_elapsed: since when its output cannot be copied; 0: it can */
     int64_t output_trouble;
     enum fate fate;        /* its end is written down already ... */
@@ -117,6 +118,9 @@ int track_read_record(struct tracker *tracker, int job, const char *id, struct j
 /* The retry.txt of the newest commit of templates.git that has a valid one; NULL when none has.  -1 with a
  * sentence while no commit can be read: what would be said of a failure might not be true. */
 int track_table(struct tracker *tracker, const struct retry_table **table, struct error *error);
+
+/* The call for it has failed: leave it alone for as long as the scheduler asks. */
+void track_rest(struct tracked *tracked, const struct job_call *call);
 
 /* Forget a job that has left submitted/. */
 void track_forget(struct tracker *tracker, struct tracked *tracked);

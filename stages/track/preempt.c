@@ -103,6 +103,7 @@ static void note_told(const struct tracker *tracker, struct followed *followed, 
     if (followed->call.result) {
         log_warn("%s: could not be told to save its state, and is retried: %s", followed->place.id,
                  followed->call.error.text);
+        track_rest(tracked, &followed->call);
         /* It is ended in the end all the same: that it is to stop is decided. */
         if (!tracked->preemption->until)
             tracked->preemption->until = clock_elapsed() + grace + most_tries;

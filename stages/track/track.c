@@ -148,6 +148,12 @@ int track_read_record(struct tracker *tracker, int job, const char *id, struct j
     return record_replace(job, record, error);
 }
 
+void track_rest(struct tracked *tracked, const struct job_call *call)
+{
+    if (call->rest)
+        tracked->rest = clock_elapsed() + executor_spread_rest(call->rest);
+}
+
 void track_forget(struct tracker *tracker, struct tracked *tracked)
 {
     measure_free(tracked->measure);
@@ -225,7 +231,7 @@ static void follow_all(struct tracker *tracker)
         /* The successor is looked up before the batch, which may remove this one.  It cannot
          * remove the successor, which is not yet part of it. */
         next = names_after(tracked);
-        if (!tracked->elsewhere)
+        if (!tracked->elsewhere && clock_elapsed() >= tracked->rest)
             batch[count++] = tracked;
         if (count == most || (count && !next)) {
             follow_batch(tracker, batch, count);

@@ -28,6 +28,8 @@ static struct {
     char seen_to[32]; /* whose last output was seen to, before they were told */
     int followed;     /* times that output() was told of an end */
     int removal;      /* what remove() says */
+    int64_t rest;     /* ... and for how long it asks to be left alone; how often it was asked: */
+    int removals;
     const char
         *waits_for; /* it waits; what poll() was told that it had waited for, and since when: */
     char waited_for[64];
@@ -159,8 +161,11 @@ static void fake_output(struct executor *executor, struct job_call **batch, size
 static void fake_remove(struct executor *executor, struct job_call **batch, size_t count)
 {
     (void)executor;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         batch[i]->result = fake.removal;
+        batch[i]->rest = fake.rest;
+        fake.removals++;
+    }
 }
 
 static void fake_close(struct executor *executor)
@@ -484,6 +489,25 @@ static void that_it_goes_to_held_is_known_after_a_restart(void **state)
     assert_true(in_state(ID, STATE_HELD));
 }
 
+/* What the scheduler puts off is asked for again when it says, or a little later, and not at each round. */
+static void what_is_put_off_waits_as_long_as_the_scheduler_asks(void **state)
+{
+    (void)state;
+    end(0, 0), end(1, 0), end(2, 0);
+    fake.removal = -1;
+    fake.rest = 4000;
+    run_round_after(1000);
+    assert_int_equal(fake.removals, 1);
+    fake.removal = 0;
+    fake.rest = 0;
+    for (int i = 0; i < 3; i++)
+        run_round_after(1300);
+    assert_int_equal(fake.removals, 1);
+    run_round_after(1200);
+    assert_int_equal(fake.removals, 2);
+    assert_true(in_state(ID, STATE_DONE));
+}
+
 /* A job of three retries, of which two are used up, loses its log. */
 static void retries_are_known_without_the_log(void **state)
 {
@@ -613,6 +637,7 @@ int main(void)
         TEST(a_job_of_which_only_held_tasks_are_left_waits),
         TEST(one_that_fails_beside_them_has_failed),
         TEST(that_it_goes_to_held_is_known_after_a_restart),
+        TEST(what_is_put_off_waits_as_long_as_the_scheduler_asks),
         TEST(retries_are_known_without_the_log),
         TEST(a_restart_repeats_no_reason_to_wait),
         TEST(a_restart_has_no_new_patience_with_what_is_lost),

@@ -402,6 +402,30 @@ static void one_that_is_put_off_delays_no_other(void **state)
     wide->operations->close(wide);
 }
 
+/* Of other requests than submissions the caller is told for how long. */
+static void what_else_is_put_off_says_for_how_long(void **state)
+{
+    (void)state;
+    static const char *const requests[] = {"\"method\": \"GET\", \"path\": \"/jobs\"",
+                                           "\"method\": \"DELETE\"", "\"method\": \"PATCH\""};
+    const char *id = next_id();
+    stand_in_accept(patient, stand_in_single, id);
+    for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
+        struct job_call call = {.id = id, .attempt = 1}, *batch[] = {&call};
+        order("\"order\": \"misbehave\", %s, \"action\": \"status\", \"code\": 429, "
+              "\"retry_after\": 7",
+              requests[i]);
+        if (i == 2)
+            patient->operations->cancel(patient, batch, 1);
+        else
+            patient->operations->remove(patient, batch, 1);
+        assert_int_equal(call.result, -1);
+        assert_int_equal(call.rest, 7000);
+        order("\"order\": \"calm\"");
+    }
+    remove_job(id);
+}
+
 /* What ready() asks may be put off as well: the server is there. */
 static void a_question_that_is_put_off_is_no_server_that_is_away(void **state)
 {
@@ -452,6 +476,7 @@ int main(void)
         cmocka_unit_test(a_batch_waits_no_longer_than_a_few_requests),
         cmocka_unit_test(one_that_is_put_off_delays_no_other),
         cmocka_unit_test(a_question_that_is_put_off_is_no_server_that_is_away),
+        cmocka_unit_test(what_else_is_put_off_says_for_how_long),
         cmocka_unit_test(whatever_is_answered_each_object_is_made_once),
         cmocka_unit_test(a_submission_cut_at_any_byte_is_made_once),
         cmocka_unit_test(no_task_ran_twice),

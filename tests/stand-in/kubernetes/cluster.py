@@ -12,6 +12,9 @@ from store import Store, timestamp
 SETTINGS = {
     "controllers": True,            # Jobs become pods, pods run
     "pods_per_second": 200.0,       # that the Job controller makes
+    "controller_requests": 0.0,     # a second, of all kinds, that the Job controller sends; 0: no
+                                    # limit.  A kube-controller-manager's --kube-api-qps is 20
+    "controller_burst": 30.0,       # --kube-api-burst: so many at once after a pause
     "sync_delay": 0.005,            # between a change and the controller's look at it
     "gc_delay": 0.02,
     "job_backoff": 0.1,             # seconds before the first retry, doubled with each

@@ -90,6 +90,8 @@ class JobController:
         self.timer = None
         self.pods = {}                  # Job's uid -> {(namespace, name)} of its pods
         self.allowed, self.refilled = 0.0, time.monotonic()
+        self.budget, self.budgeted = 1.0, time.monotonic()     # of requests; below 0: in debt
+        self.requests = 0               # that were sent in all
         self.not_before = {}            # Job's uid -> when it may make pods again
         self.store.tables[JOBS].listeners.add(self._job_changed)
         self.store.tables[PODS].listeners.add(self._pod_changed)
@@ -138,9 +140,13 @@ class JobController:
         if not self.cluster.settings["controllers"]:
             self.queue.clear()
             return
+        left = self._debt()
+        if left > 0:
+            self.timer = self.loop.call_later(left, self._run)
+            return
         until = time.monotonic() + SLICE_SECONDS
         rounds = len(self.queue)
-        while self.queue and rounds and time.monotonic() < until:
+        while self.queue and rounds and time.monotonic() < until and self._debt() <= 0:
             rounds -= 1
             (space, name), _ = self.queue.popitem(last=False)
             job = self.store.get(JOBS, space, name)
@@ -149,6 +155,22 @@ class JobController:
         if self.queue and self.timer is None:
             self.timer = self.loop.call_later(0.005 if rounds else
                                               self.cluster.settings["sync_delay"], self._run)
+
+    def _debt(self):
+        """Seconds until it may send another request."""
+        rate, now = self.cluster.settings["controller_requests"], time.monotonic()
+        if not rate:
+            self.budget, self.budgeted = 1.0, now
+            return 0
+        self.budget = min(self.cluster.settings["controller_burst"],
+                          self.budget + (now - self.budgeted) * rate)
+        self.budgeted = now
+        return max(0, (1 - self.budget) / rate)
+
+    def _send(self):
+        """A request of the controller's own: one look at a Job may run into debt, as its requests wait then."""
+        self.requests += 1
+        self.budget -= 1
 
     def _may_create(self):
         now, rate = time.monotonic(), self.cluster.settings["pods_per_second"]
@@ -165,6 +187,7 @@ class JobController:
         """Its end has been counted, or never will be: it may go."""
         if pod is not None and FINALIZER in (pod["metadata"].get("finalizers") or ()):
             left = [one for one in pod["metadata"]["finalizers"] if one != FINALIZER]
+            self._send()
             self.store.update(PODS, with_metadata(pod, finalizers=left or None))
 
     def _release_named(self, key):
@@ -173,6 +196,7 @@ class JobController:
     def _write(self, job, status):
         """The Job with a new status, if it is one."""
         if status != job.get("status"):
+            self._send()
             self.store.update(JOBS, dict(job, status=status))
         meta = job["metadata"]
         return self.store.get(JOBS, meta["namespace"], meta["name"])
@@ -479,6 +503,7 @@ class JobController:
             self._release(pod)
             pod = self.store.get(PODS, pod["metadata"]["namespace"], pod["metadata"]["name"])
         if pod is not None:
+            self._send()
             deletion.delete(self.cluster, PODS, pod, deletion.Options("Background"))
             self._tell(job, "Normal", "SuccessfulDelete",
                        "Deleted pod: " + pod["metadata"]["name"])
@@ -554,6 +579,7 @@ class JobController:
                     env.append({"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": {
                         "apiVersion": "v1", "fieldPath": "metadata.labels['%s']" % INDEX}}})
         item = {"metadata": pod_meta, "spec": spec}
+        self._send()
         try:
             entry = self.cluster.api.admit(PODS, item, USER)
         except Refusal as refusal:

@@ -417,6 +417,7 @@ class Orders:
         if what == "counts":
             return {"counts": self.api.counts, "requests": self.requests,
                     "throttled": self.api.throttled, "writes": self.store.writes,
+                    "controller": self.cluster.jobs.requests,
                     "accepted": self.stand_in.server.accepted,
                     "connections": len(self.stand_in.server.connections),
                     "connections_most": self.stand_in.server.most}
@@ -431,7 +432,7 @@ class Orders:
 
     def _order_reset_counts(self, order):
         self.api.counts.clear()
-        self.requests = self.api.throttled = 0
+        self.requests = self.api.throttled = self.cluster.jobs.requests = 0
         self.store.live_most = {kind.plural: len(self.store.tables[kind].entries)
                                 for kind in ALL if kind is not EVENTS}
         self.stand_in.server.accepted = 0

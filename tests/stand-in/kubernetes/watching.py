@@ -190,8 +190,9 @@ class Watch:
         self.watches.sent += 1
         line = b'{"type":"%s","object":%s}\n' % (type_name.encode(), data)
         self.connection.chunk(line)
-        if len(self.connection.out) > BACKLOG_MAX:
-            self.end()
+        if len(self.connection.out) > BACKLOG_MAX:      # a client that does not read is dropped
+            self.stop()
+            self.connection.close()
 
     def _bookmark(self, annotations=None):
         meta = {"resourceVersion": str(max(self.version, self.watches.store.version))}

@@ -266,6 +266,7 @@ $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libdlspool.a
 bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench $(BUILD)/bench/slurm_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench
 	@$(BUILD)/bench/kubernetes_bench
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/kubernetes $(CURDIR)/$(BUILD)/bench/kubernetes_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/slurm $(CURDIR)/$(BUILD)/bench/slurm_bench
 
 # SECONDS of jobs all the time, with kills in the middle of work, one every ten seconds.

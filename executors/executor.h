@@ -132,9 +132,12 @@ struct job_poll {
     char detail[512]; /* a sentence: which task, what happened, or why it waits */
     struct task_state *tasks; /* in the arena given to poll(), may be 0 of them */
     size_t task_count;
-    int64_t cpu_time; /* milliseconds of CPU time that all its tasks have used so far
+    int64_t cpu_time;    /* milliseconds of CPU time that all its tasks have used so far
                                    in this attempt, as far as it was seen: it may go down when
                                    dlspool was restarted; -1 or 0: not known */
+    int64_t memory_peak; /* bytes that the task held at a time that held most; 0: not known */
+    int64_t task_time;   /* milliseconds that its tasks have run, the sum; 0: not known */
+    int nodes;           /* on which its tasks run or ran; 0: not known */
 };
 
 /* A request for one job of many: to stop it, to copy its output, to remove it. */

@@ -15,13 +15,22 @@ enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 }; /* bytes; a file is about 1 K
 
 #define FIELD(name, kind, member) PAIR(struct progress, name, kind, member)
 static const struct pair_field fields[] = {
-    FIELD("attempt", PAIR_INT, attempt),      FIELD("started", PAIR_TIME, started),
-    FIELD("done", PAIR_DOUBLE, done),         FIELD("total", PAIR_DOUBLE, total),
-    FIELD("most", PAIR_DOUBLE, most),         FIELD("unit", PAIR_TIME, unit),
-    FIELD("size", PAIR_INT64, size),          FIELD("since", PAIR_TIME, since),
-    FIELD("rate", PAIR_DOUBLE, rate),         FIELD("spread", PAIR_DOUBLE, spread),
-    FIELD("samples", PAIR_INT, samples),      FIELD("start_up_ms", PAIR_INT64, start_up),
-    FIELD("restart_ms", PAIR_INT64, restart), FIELD("earlier_ms", PAIR_INT64, earlier),
+    FIELD("attempt", PAIR_INT, attempt),
+    FIELD("started", PAIR_TIME, started),
+    FIELD("done", PAIR_DOUBLE, done),
+    FIELD("total", PAIR_DOUBLE, total),
+    FIELD("most", PAIR_DOUBLE, most),
+    FIELD("unit", PAIR_TIME, unit),
+    FIELD("size", PAIR_INT64, size),
+    FIELD("since", PAIR_TIME, since),
+    FIELD("rate", PAIR_DOUBLE, rate),
+    FIELD("spread", PAIR_DOUBLE, spread),
+    FIELD("samples", PAIR_INT, samples),
+    FIELD("start_up_ms", PAIR_INT64, start_up),
+    FIELD("restart_ms", PAIR_INT64, restart),
+    FIELD("earlier_ms", PAIR_INT64, earlier),
+    FIELD("memory_peak_bytes", PAIR_INT64, memory),
+    FIELD("tasks_ms", PAIR_INT64, tasks),
 };
 #undef FIELD
 
@@ -123,7 +132,8 @@ static int parse_lines(struct arena *arena, struct text source, struct progress 
         }
     }
     return found && progress->attempt >= 0 && progress->size >= 0 && progress->earlier >= 0 &&
-                   progress->start_up >= -1 && progress->restart >= -1
+                   progress->memory >= 0 && progress->tasks >= 0 && progress->start_up >= -1 &&
+                   progress->restart >= -1
                ? 0
                : -1;
 }

@@ -46,6 +46,8 @@ struct progress {
     /* milliseconds that stopping it for another size and restarting it cost, up to the first new
      * unit; -1: unknown */
     int64_t restart;
+    int64_t memory; /* bytes that a task of this attempt has held at most; 0: not known */
+    int64_t tasks; /* milliseconds that its tasks have run in this attempt, the sum; 0: not known */
     int64_t earlier; /* milliseconds that it ran at sizes that `sizes` no longer lists */
     /* In the order in which the job had them, those of former attempts first.  When there are too
      * many, the first is dropped. */

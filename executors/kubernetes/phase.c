@@ -257,6 +257,13 @@ static const struct cached_pod *telling_pod(const struct task *task)
     return task->again && task->failed && !begun ? task->failed : pod;
 }
 
+/* Milliseconds that it has run. */
+static int64_t time_of_pod(const struct cached_pod *pod)
+{
+    int64_t end = pod->end ? pod->end : clock_now();
+    return end > pod->start ? end - pod->start : 0;
+}
+
 /* Set the state of a task, and what it adds to the job's start, end and node. */
 static void assess_task(struct assessment *assessment, struct task *task)
 {
@@ -274,6 +281,8 @@ static void assess_task(struct assessment *assessment, struct task *task)
         assessment->started = true;
         if (pod->start && (!assessment->poll->started || pod->start < assessment->poll->started))
             assessment->poll->started = pod->start;
+        if (pod->start)
+            assessment->poll->task_time += time_of_pod(pod);
         if (!assessment->poll->node[0])
             memcpy(assessment->poll->node, pod->node, sizeof(assessment->poll->node));
     }
@@ -410,6 +419,27 @@ static void end_overdue(struct job_poll *poll)
     snprintf(poll->detail, sizeof(poll->detail), "the job ran for longer than its time limit");
 }
 
+static int compare_nodes(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The nodes on which the tasks of an ended job have run. */
+static int count_nodes(struct assessment *assessment)
+{
+    const char **nodes =
+        arena_allocate(assessment->arena, (assessment->count + 1) * sizeof(*nodes));
+    size_t used = 0;
+    int count = 0;
+    for (size_t i = 0; i < assessment->count; i++)
+        if (assessment->tasks[i].pod && assessment->tasks[i].pod->node[0])
+            nodes[used++] = assessment->tasks[i].pod->node;
+    qsort(nodes, used, sizeof(*nodes), compare_nodes);
+    for (size_t i = 0; i < used; i++)
+        count += i == 0 || strcmp(nodes[i - 1], nodes[i]) != 0;
+    return count;
+}
+
 /* Do the Jobs count more finished pods than the cache has?  Missing pods may have output. */
 static bool lacks_pods(const struct cached_token *token)
 {
@@ -438,5 +468,7 @@ enum kubernetes_known kubernetes_phase_poll(struct cached_token *token, struct a
     if (poll->ended && poll->ended < poll->started)
         poll->ended = poll->started;
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
+    if (ended)
+        poll->nodes = count_nodes(&assessment);
     return ended && !token->confirmed && lacks_pods(token) ? KUBERNETES_DOUBTFUL : KUBERNETES_KNOWN;
 }

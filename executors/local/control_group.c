@@ -83,6 +83,8 @@ static void take_line(struct control_mounts *mounts, struct text line)
         take_mount(&mounts->cpu, root, point);
     if (text_is(type, "cgroup") && has_word(options, "cpuacct"))
         take_mount(&mounts->cpuacct, root, point);
+    if (text_is(type, "cgroup") && has_word(options, "memory"))
+        take_mount(&mounts->memory, root, point);
 }
 
 void control_group_mounts(const char *proc, struct control_mounts *mounts)
@@ -137,6 +139,8 @@ static void take_group(const struct control_mounts *mounts, struct text line, st
         join_path(group->cpu, &mounts->cpu, path);
     if (has_word(controllers, "cpuacct"))
         join_path(group->cpuacct, &mounts->cpuacct, path);
+    if (has_word(controllers, "memory"))
+        join_path(group->memory, &mounts->memory, path);
     if (text_is(number, "0") && !controllers.length)
         *unified = path;
 }
@@ -152,10 +156,13 @@ int control_group_find(const char *proc, const struct control_mounts *mounts, pi
             take_group(mounts, line, id, group, &unified);
         group->cpu_unified = !group->cpu[0] && unified.length;
         group->cpuacct_unified = !group->cpuacct[0] && unified.length;
+        group->memory_unified = !group->memory[0] && unified.length;
         if (group->cpu_unified)
             join_path(group->cpu, &mounts->unified, unified);
         if (group->cpuacct_unified)
             join_path(group->cpuacct, &mounts->unified, unified);
+        if (group->memory_unified)
+            join_path(group->memory, &mounts->unified, unified);
     }
     buffer_free(&file);
     return group->cpu[0] || group->cpuacct[0] ? 0 : -1;
@@ -243,6 +250,14 @@ int64_t control_group_cpu_time(const struct control_group *group)
         return read_cpu_stat(group);
     int64_t used = read_number(group->cpuacct, "cpuacct.usage");
     return used < 0 ? -1 : used / NANOSECONDS;
+}
+
+int64_t control_group_memory_peak(const struct control_group *group)
+{
+    if (!group->memory[0])
+        return -1;
+    return read_number(group->memory,
+                       group->memory_unified ? "memory.peak" : "memory.max_usage_in_bytes");
 }
 
 /* ---- signals ---- */

@@ -1,10 +1,11 @@
 /* executors/local/control_group.h - a container's control group: the kernel's limits and accounts
  * for it
  *
- * It supports version 1 (hierarchies `cpu` and `cpuacct`), version 2, and both at once, in which
- * case the one that has the controller counts.  It reads /proc/PID/cgroup and /proc/self/mountinfo
- * (cgroups(7), proc(5)); cpu.cfs_quota_us, cpu.cfs_period_us, cpuacct.usage, cpu.max and cpu.stat
- * (the kernel's Documentation/admin-guide/cgroup-v1 and cgroup-v2).
+ * It supports version 1 (hierarchies `cpu`, `cpuacct` and `memory`), version 2, and both at once, in
+ * which case the one that has the controller counts.  It reads /proc/PID/cgroup and
+ * /proc/self/mountinfo (cgroups(7), proc(5)); cpu.cfs_quota_us, cpu.cfs_period_us, cpuacct.usage,
+ * memory.max_usage_in_bytes, cpu.max, cpu.stat and memory.peak (the kernel's
+ * Documentation/admin-guide/cgroup-v1 and cgroup-v2).
  *
  * The name of a container's group contains the container's id.  A process whose group does not
  * contain it is no process of the container, whatever its process id.
@@ -27,14 +28,15 @@ struct control_mount {
 };
 
 struct control_mounts {
-    struct control_mount cpu, cpuacct, unified;
+    struct control_mount cpu, cpuacct, memory, unified;
 };
 
 /* The directories of a container's group, "" where there is none. */
 struct control_group {
-    char cpu[CONTROL_GROUP_PATH_SIZE];     /* has its limit */
-    char cpuacct[CONTROL_GROUP_PATH_SIZE]; /* counts what it uses */
-    bool cpu_unified, cpuacct_unified;     /* version 2 */
+    char cpu[CONTROL_GROUP_PATH_SIZE];                 /* has its limit */
+    char cpuacct[CONTROL_GROUP_PATH_SIZE];             /* counts what it uses */
+    char memory[CONTROL_GROUP_PATH_SIZE];              /* counts the memory that it holds */
+    bool cpu_unified, cpuacct_unified, memory_unified; /* version 2 */
 };
 
 /* Find where the hierarchies are mounted.  `proc` is "/proc", except in tests. */
@@ -51,6 +53,10 @@ int64_t control_group_cpus(const struct control_group *group);
 
 /* How much it has used, in milliseconds; -1: the kernel does not say. */
 int64_t control_group_cpu_time(const struct control_group *group);
+
+/* The most memory that it has held at a time, in bytes, with the pages of files that it keeps, as its
+ * limit counts it; -1: the kernel does not say (version 2 before Linux 5.19). */
+int64_t control_group_memory_peak(const struct control_group *group);
 
 /* Send a signal to the topmost processes of the container that catch it: to a process that catches
  * it but not to its descendants, as kill(1) would; SIGINT goes to all that catch it, as from a

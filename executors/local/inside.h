@@ -164,9 +164,12 @@ int local_remove_objects(struct local *local, const char *id, int attempt, struc
 int64_t local_cpus_now(const struct local *local, const struct podman_container *container);
 /* The same, but -1 where the kernel does not say, and 0 where it sets no limit. */
 int64_t local_cpus_limit(const struct local *local, const struct podman_container *container);
-/* Milliseconds of CPU time that the task's container has used; after it has ended, the value of the
- * last query; -1: unknown. */
-int64_t local_cpu_time(struct local *local, const struct podman_container *container);
+/* What the task's container has used; after it has ended, as of the last query; -1: unknown. */
+struct local_used {
+    int64_t cpu_time;    /* milliseconds */
+    int64_t memory_peak; /* bytes that it held at a time */
+};
+struct local_used local_used_by(struct local *local, const struct podman_container *container);
 /* Forget what the job's tasks have used; at the end, that of all jobs. */
 void local_forget_usage(struct local *local, const char *id, int attempt);
 void local_free_usage(struct local *local);

@@ -226,6 +226,21 @@ static void name_node(struct job_poll *poll)
         poll->node[0] = '\0';
 }
 
+/* What a task has used, and for how long it has run. */
+static void add_used(struct local *local, const struct podman_container *container, int64_t started,
+                     struct job_poll *poll)
+{
+    struct local_used used = local_used_by(local, container);
+    int64_t end = container->state == PODMAN_STATE_ENDED ? container->ended : clock_now();
+    poll->cpu_time += used.cpu_time > 0 ? used.cpu_time : 0;
+    if (used.memory_peak > poll->memory_peak)
+        poll->memory_peak = used.memory_peak;
+    if (started && end > started)
+        poll->task_time += end - started;
+    if (started)
+        poll->nodes = 1;
+}
+
 /* The tasks of the job; the failure of the one that ended first is the job's. */
 static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
                        const struct group *group, struct job_poll *poll)
@@ -241,10 +256,9 @@ static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
         task->ended = container->state == PODMAN_STATE_ENDED;
         task->waits = container->state == PODMAN_STATE_CREATED;
         task->killed = executor_task_is_killed(poll, task->index);
-        int64_t used = local_cpu_time(exit_reason->local, container);
-        poll->cpu_time += used > 0 ? used : 0;
         int64_t started = started_at(container);
         task->started = started;
+        add_used(exit_reason->local, container, started, poll);
         if (started && (!poll->started || started < poll->started))
             poll->started = started;
         if (container->started) {

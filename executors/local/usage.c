@@ -1,12 +1,11 @@
-/* executors/local/usage.c - the CPUs that running containers may use, and what they have
- * used
+/* executors/local/usage.c - the CPUs that running containers may use, and what they have used
  *
- * The kernel is asked, in the container's control group: that costs two small reads, where podman
+ * The kernel is asked, in the container's control group: that costs three small reads, where podman
  * takes some ten milliseconds, and it says what holds now, whoever changed a limit and whether or
  * not we were restarted since.  podman 4 goes on telling the limit that a container was made with.
  *
  * With a container its control group goes, so what it had used is remembered from when it was asked
- * last, in memory only: after a restart of dlspool the time of ended tasks is not known.
+ * last, in memory only: after a restart of dlspool that of ended tasks is not known.
  */
 #include "executors/local/inside.h"
 
@@ -18,7 +17,7 @@ enum { USAGES_MAX = 65536 }; /* remembered containers; all are forgotten when th
 
 struct usage {
     char name[LOCAL_NAME_SIZE]; /* of the container */
-    int64_t cpu_time;
+    struct local_used used;
 };
 
 int64_t local_cpus_limit(const struct local *local, const struct podman_container *container)
@@ -43,7 +42,7 @@ static struct usage *find_usage(const struct local *local, struct text name)
     return NULL;
 }
 
-static void note_usage(struct local *local, struct text name, int64_t cpu_time)
+static void note_usage(struct local *local, struct text name, const struct local_used *used)
 {
     struct usage *usage = find_usage(local, name);
     if (!usage) {
@@ -54,22 +53,25 @@ static void note_usage(struct local *local, struct text name, int64_t cpu_time)
         usage = &local->usages[local->usage_count++];
         snprintf(usage->name, sizeof(usage->name), "%.*s", (int)name.length, name.data);
     }
-    usage->cpu_time = cpu_time;
+    usage->used = *used;
 }
 
-int64_t local_cpu_time(struct local *local, const struct podman_container *container)
+struct local_used local_used_by(struct local *local, const struct podman_container *container)
 {
     struct control_group group;
-    int64_t used = -1;
-    if (container->process &&
-        control_group_find("/proc", &local->mounts, container->process, container->id, &group) == 0)
-        used = control_group_cpu_time(&group);
-    if (used >= 0)
-        note_usage(local, container->name, used);
-    const struct usage *known = used < 0 && container->state == PODMAN_STATE_ENDED
-                                    ? find_usage(local, container->name)
-                                    : NULL;
-    return known ? known->cpu_time : used;
+    struct local_used used = {.cpu_time = -1, .memory_peak = -1};
+    if (container->process && control_group_find("/proc", &local->mounts, container->process,
+                                                 container->id, &group) == 0) {
+        used.cpu_time = control_group_cpu_time(&group);
+        used.memory_peak = control_group_memory_peak(&group);
+    }
+    if (used.cpu_time >= 0 || used.memory_peak >= 0)
+        note_usage(local, container->name, &used);
+    else if (container->state == PODMAN_STATE_ENDED) {
+        const struct usage *known = find_usage(local, container->name);
+        used = known ? known->used : used;
+    }
+    return used;
 }
 
 void local_forget_usage(struct local *local, const char *id, int attempt)

@@ -98,6 +98,7 @@ static void begin_attempt(struct measure *measure, const struct job_record *reco
     progress->started = progress->unit = 0;
     progress->rate = progress->spread = 0;
     progress->samples = 0;
+    progress->memory = progress->tasks = 0;
     progress->start_up = progress->restart = -1;
 }
 
@@ -193,6 +194,15 @@ static void add_cpu_time(struct measure *measure, struct progress_at_size *entry
     measure->cpu_time = cpu_time;
 }
 
+/* While tasks run it is by our clock; when they have ended it is exact, unless the executor has forgotten
+ * many of them. */
+static void add_task_time(struct progress *progress, const struct job_poll *poll)
+{
+    bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
+    if (poll->task_time > progress->tasks || (ended && poll->task_time > progress->tasks / 2))
+        progress->tasks = poll->task_time;
+}
+
 static void add_time(struct measure *measure, const struct job_poll *poll, int64_t now)
 {
     struct progress *progress = measure->progress;
@@ -207,6 +217,9 @@ static void add_time(struct measure *measure, const struct job_poll *poll, int64
     entry->running += since;
     entry->cpu_allocated += since * cpus_at(measure, progress->size) / 1000;
     add_cpu_time(measure, entry, poll->cpu_time);
+    if (poll->memory_peak > progress->memory)
+        progress->memory = poll->memory_peak;
+    add_task_time(progress, poll);
 }
 
 /* Units */

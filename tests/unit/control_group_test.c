@@ -45,8 +45,10 @@ static void version_1_is_read(void **state)
         "30 23 0:28 / @/fs ro - tmpfs tmpfs rw\n"
         "32 31 0:29 / @/fs/cpu,cpuacct rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct\n"
         "33 31 0:31 / @/fs/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"
+        "34 31 0:32 / @/fs/memory rw,relatime - cgroup cgroup rw,memory\n"
         "41 31 0:38 / @/fs/unified rw,relatime - cgroup2 cgroup2 rw\n");
     put("proc/77/cgroup", "5:cpuset:/x/libpod-" ID "\n2:cpu,cpuacct:/x/libpod-" ID "/inner\n"
+                          "7:memory:/x/libpod-" ID "\n"
                           "0::/x/libpod-" ID "\n");
     put("fs/cpu,cpuacct/x/libpod-" ID "/cpu.cfs_quota_us", "150000\n");
     put("fs/cpu,cpuacct/x/libpod-" ID "/cpu.cfs_period_us", "100000\n");
@@ -54,6 +56,9 @@ static void version_1_is_read(void **state)
     assert_int_equal(look(&group), 0);
     assert_int_equal(control_group_cpus(&group), 1500);
     assert_int_equal(control_group_cpu_time(&group), 2500);
+    assert_int_equal(control_group_memory_peak(&group), -1);
+    put("fs/memory/x/libpod-" ID "/memory.max_usage_in_bytes", "268435456\n");
+    assert_int_equal(control_group_memory_peak(&group), 268435456);
     put("fs/cpu,cpuacct/x/libpod-" ID "/cpu.cfs_quota_us", "-1\n");
     assert_int_equal(control_group_cpus(&group), 0);
     static const char *const bad[] = {"", "x", "\n", " 5"};
@@ -83,6 +88,9 @@ static void version_2_is_read(void **state)
     assert_int_equal(look(&group), 0);
     assert_int_equal(control_group_cpus(&group), 500);
     assert_int_equal(control_group_cpu_time(&group), 1234);
+    assert_int_equal(control_group_memory_peak(&group), -1); /* before Linux 5.19 */
+    put("fs/libpod-" ID ".scope/memory.peak", "1048576\n");
+    assert_int_equal(control_group_memory_peak(&group), 1048576);
     put("fs/libpod-" ID ".scope/cpu.max", "max 100000\n");
     assert_int_equal(control_group_cpus(&group), 0);
     put("fs/libpod-" ID ".scope/cpu.max", "12\n");
@@ -106,6 +114,7 @@ static void another_process_is_not_the_containers(void **state)
         assert_int_equal(look(&group), -1);
         assert_int_equal(control_group_cpus(&group), -1);
         assert_int_equal(control_group_cpu_time(&group), -1);
+        assert_int_equal(control_group_memory_peak(&group), -1);
         assert_int_equal(control_group_signal("/proc", &group, TEXT(ID), SIGUSR1), -1);
     }
     unit_remove(root);

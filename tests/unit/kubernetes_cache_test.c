@@ -99,6 +99,7 @@ static void take_event(const char *kind, const char *name, const char *uid, cons
 #define ENDED(code, reason, second)                                                                \
     MAIN("'terminated':{'exitCode':" code ",'reason':'" reason "',"                                \
          "'startedAt':'2026-11-21T06:31:00Z','finishedAt':'2026-11-21T06:40:" second "Z'}")
+#define ON_NODE(name) "},'spec':{'nodeName':'" name "'"
 #define TRACKED ",'finalizers':['batch.kubernetes.io/job-tracking']"
 #define RUNNING "'phase':'Running'," MAIN("'running':{'startedAt':'2026-11-21T06:31:00Z'}")
 #define SUCCEEDED(second) "'phase':'Succeeded'," ENDED("0", "Completed", second)
@@ -448,12 +449,12 @@ static void tasks_of_a_sweep_are_judged_each_by_itself(void **state)
     take_worker_job(each, more, "");
     take_pod("worker", 0, "", "'phase':'Pending'");
     expect_wait("");
-    take_pod("worker", 0, "", FAILED("3", "10"));
+    take_pod("worker", 0, ON_NODE("n1"), FAILED("3", "10"));
     take_worker_job(each, more, "'failed':1,'failedIndexes':'0'");
     expect(PHASE_RUNNING, 0, "", "");
     take_pod("worker", 1, "", RUNNING);
     expect(PHASE_RUNNING, 0, "", "");
-    take_pod("worker", 1, "", FAILED("4", "05"));
+    take_pod("worker", 1, ON_NODE("n2"), FAILED("4", "05"));
     /* The first by index, not by time, whether the Job has noticed or not. */
     expect(PHASE_FAILED, 3, "Exited", "task worker-0");
     take_worker_job(each, more,
@@ -464,6 +465,8 @@ static void tasks_of_a_sweep_are_judged_each_by_itself(void **state)
     assert_int_equal(poll.task_count, 2);
     assert_true(poll.tasks[0].ended && poll.tasks[1].ended);
     assert_int_equal(poll.tasks[1].exit_code, 4);
+    assert_int_equal(poll.nodes, 2);
+    assert_int_equal(poll.task_time, (9 * 60 + 10 + 9 * 60 + 5) * 1000);
 }
 
 static void a_failed_index_without_a_pod_has_ended(void **state)

@@ -1,5 +1,6 @@
 /* tests/unit/local_resize_test.c - real containers: their processors changed while they run, their
  * use of them, and signals for what they run */
+#include "base/clock.h"
 #include "tests/unit/local_fixture.h"
 
 #include <signal.h>
@@ -111,9 +112,13 @@ static void it_runs_as_fast_as_its_size(void **state)
     fixture_await_output(f, "a", "main-0.log", "fast\nslow\n");
     struct job_poll poll = fixture_poll(f, "a");
     assert_true(before > 0 && poll.cpu_time > before);
+    assert_true(poll.memory_peak > 1 << 20 && poll.nodes == 1);
+    assert_in_range(poll.task_time, poll.cpu_time / 2, clock_now() - poll.started);
     /* What it had used is known when it has ended. */
     assert_int_equal(executor_cancel(f->executor, "a", 1, true, NULL), 0);
-    assert_true(fixture_wait(f, "a").cpu_time >= poll.cpu_time);
+    struct job_poll end = fixture_wait(f, "a");
+    assert_true(end.cpu_time >= poll.cpu_time && end.memory_peak >= poll.memory_peak);
+    assert_int_equal(end.task_time, end.ended - end.started);
     assert_int_equal(executor_remove(f->executor, "a", 1, NULL), 0);
     assert_int_equal(fixture_poll(f, "a").cpu_time, 0);
 }

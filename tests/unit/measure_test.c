@@ -227,7 +227,21 @@ static void fast_units(void **state)
     poll.cpu_time = 100;
     look();
     poll.cpu_time = 600;
+    poll.memory_peak = 5000;
+    poll.task_time = 900;
     look();
+    poll.memory_peak = 0; /* its control group has gone */
+    poll.task_time = 800;
+    look();
+    assert_int_equal(measure_progress(measure)->memory, 5000);
+    assert_int_equal(measure_progress(measure)->tasks, 900);
+    poll.phase = PHASE_SUCCEEDED;
+    poll.task_time = 400; /* some of them are forgotten */
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_progress(measure)->tasks, 900);
+    poll.task_time = 850;
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_progress(measure)->tasks, 850);
     assert_int_equal(measure_progress(measure)->sizes[0].cpu_used, used + 500);
 }
 

@@ -136,7 +136,7 @@ void history_runs_parse(struct arena *arena, struct text source, struct history 
 
 /* The file */
 
-int history_runs_open(const struct spool *spool, bool make, struct error *error)
+int history_open(const struct spool *spool, bool make, struct error *error)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int directory = sys.openat(spool->root, "history", flags, 0);
@@ -151,7 +151,7 @@ int history_runs_open(const struct spool *spool, bool make, struct error *error)
 /* Read the file.  1 when there is none; -1 and a sentence on failure. */
 static int read_file(const struct spool *spool, struct buffer *bytes, struct error *error)
 {
-    int directory = history_runs_open(spool, false, error);
+    int directory = history_open(spool, false, error);
     if (directory < 0)
         return errno == ENOENT ? 1 : -1;
     int result = file_read_at(directory, file_name, HISTORY_BYTES + HISTORY_KEPT, bytes, error);
@@ -234,13 +234,12 @@ static int64_t scale_amount(double amount, double scale)
     return (int64_t)fmin(most, round(amount * scale));
 }
 
-/* Set all CPUs and GPUs that the job had at that size. */
-static void set_amounts(struct past_run *run, const struct job_record *record)
+void history_amounts(const struct job_record *record, int64_t size, int64_t *cpus, int64_t *gpus)
 {
-    double scale =
-        run->kind == SIZE_TASKS && record->size > 0 ? (double)run->size / (double)record->size : 1;
-    run->cpus = run->kind == SIZE_CPUS ? run->size : scale_amount((double)record->cpus, scale);
-    run->gpus = run->kind == SIZE_GPUS ? run->size : scale_amount(record->gpus, scale);
+    enum size_kind kind = record->sizes.kind;
+    double scale = kind == SIZE_TASKS && record->size > 0 ? (double)size / (double)record->size : 1;
+    *cpus = kind == SIZE_CPUS ? size : scale_amount((double)record->cpus, scale);
+    *gpus = kind == SIZE_GPUS ? size : scale_amount(record->gpus, scale);
 }
 
 /* Is the entry the first, or the last, of its attempt? */
@@ -290,7 +289,7 @@ static void fill_run(struct past_run *run, const struct job_record *record,
                         ? progress->time - progress->unit
                         : -1;
     }
-    set_amounts(run, record);
+    history_amounts(record, run->size, &run->cpus, &run->gpus);
 }
 
 void history_runs_add(const struct job_record *record, const struct progress *progress,
@@ -313,7 +312,7 @@ int history_add(const struct spool *spool, const struct job_record *record,
     int directory = -1, result = 0;
     history_runs_add(record, progress, finished, false, now, &lines);
     if (lines.length) {
-        directory = history_runs_open(spool, true, error);
+        directory = history_open(spool, true, error);
         result = directory < 0 || shorten_if_full(directory, lines.length, error) ||
                          eventlog_append_to(directory, file_name, buffer_text(&lines), error)
                      ? -1

@@ -58,6 +58,13 @@ int history_read(const struct spool *spool, struct arena *arena, struct history 
 int history_add(const struct spool *spool, const struct job_record *record,
                 const struct progress *progress, bool finished, int64_t now, struct error *error);
 
+/* All CPUs (thousandths) and GPUs that a job has at that size. */
+void history_amounts(const struct job_record *record, int64_t size, int64_t *cpus, int64_t *gpus);
+
+/* Open DIR/history, and make it first if requested.  Returns a descriptor, or -1 with errno and a
+ * sentence. */
+int history_open(const struct spool *spool, bool make, struct error *error);
+
 /* Make the history again from the jobs of done/, newest first, as many as fit; returns the number
  * of runs.  Lines that are added meanwhile stay. */
 int history_rebuild(const struct spool *spool, size_t *runs, struct error *error);

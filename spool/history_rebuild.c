@@ -130,7 +130,7 @@ static int write_lines(struct rebuilding *rebuilding, int64_t since, size_t *run
     struct buffer lines = {0};
     struct arena *arena = arena_new();
     struct history history = {0};
-    int directory = history_runs_open(rebuilding->spool, true, error);
+    int directory = history_open(rebuilding->spool, true, error);
     int result = directory < 0 ? -1 : 0;
     for (size_t i = 0; i < rebuilding->count; i++)
         buffer_add_string(&lines, rebuilding->jobs[i].lines);

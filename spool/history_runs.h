@@ -24,10 +24,6 @@ void history_runs_parse(struct arena *arena, struct text source, struct history 
 void history_runs_add(const struct job_record *record, const struct progress *progress,
                       bool finished, bool all, int64_t now, struct buffer *out);
 
-/* Open DIR/history, and make it first if requested.  Returns a descriptor, or -1 with errno and a
- * sentence. */
-int history_runs_open(const struct spool *spool, bool make, struct error *error);
-
 /* Replace the file by the newest of the lines. */
 int history_runs_replace(int directory, struct text lines, struct error *error);
 

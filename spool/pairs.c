@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "base/value.h"
 
-/* Append a field as key=value.  Empty texts, times of 0 and flags that are not set are left out. */
+/* Append a field as key=value.  Empty texts, times of 0, flags that are not set and what
+ * is not known are left out. */
 static void add_pair(struct buffer *line, const struct pair_field *field, const void *at)
 {
     char buffer[CLOCK_TEXT_SIZE], number[NUMBER_TEXT_SIZE];
@@ -23,6 +24,10 @@ static void add_pair(struct buffer *line, const struct pair_field *field, const 
         break;
     case PAIR_INT64:
         eventlog_add_number(line, field->name, *(const int64_t *)at);
+        break;
+    case PAIR_KNOWN:
+        if (*(const int64_t *)at >= 0)
+            eventlog_add_number(line, field->name, *(const int64_t *)at);
         break;
     case PAIR_TIME:
         if (*(const int64_t *)at)
@@ -90,6 +95,8 @@ static int read_pair(struct text written, const struct pair_field *field, void *
         return 0;
     case PAIR_INT64:
         return read_whole(written, INT64_MIN, INT64_MAX, at);
+    case PAIR_KNOWN:
+        return read_whole(written, 0, INT64_MAX, at);
     case PAIR_TIME:
         return clock_parse(written, at);
     case PAIR_DOUBLE:
@@ -105,10 +112,17 @@ int pairs_read(struct arena *arena, const struct event *event, const struct pair
                size_t count, void *base)
 {
     struct text rest = event->rest, key, value;
-    while (eventlog_next_pair(&rest, arena, &key, &value))
-        for (size_t i = 0; i < count; i++)
-            if (text_is(key, fields[i].name) &&
-                read_pair(value, &fields[i], (char *)base + fields[i].offset))
-                return -1;
+    size_t next = 0; /* pairs mostly come in the table's order */
+    while (eventlog_next_pair(&rest, arena, &key, &value)) {
+        size_t tried = 0;
+        while (tried < count && !text_is(key, fields[(next + tried) % count].name))
+            tried++;
+        if (tried == count)
+            continue;
+        const struct pair_field *field = &fields[(next + tried) % count];
+        if (read_pair(value, field, (char *)base + field->offset))
+            return -1;
+        next = (next + tried + 1) % count;
+    }
     return 0;
 }

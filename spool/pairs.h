@@ -16,6 +16,7 @@ enum pair_kind {
     PAIR_TEXT, /* struct text; left out when empty */
     PAIR_INT,
     PAIR_INT64,
+    PAIR_KNOWN,  /* int64_t, 0 or more; left out when it is -1: not known */
     PAIR_TIME,   /* int64_t, a time of day; left out when 0 */
     PAIR_DOUBLE, /* finite, 0 or more */
     PAIR_FLAG    /* bool, 1; left out when false */

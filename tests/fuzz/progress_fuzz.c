@@ -1,12 +1,14 @@
 /* tests/fuzz/progress_fuzz.c - what a job says of its progress, and what is kept of it
  *
- * Any bytes as a progress file that a job wrote, as <id>/progress and as DIR/history/runs.  Numbers
+ * Any bytes as a progress file that a job wrote, as <id>/progress, as DIR/history/runs and as
+ * DIR/history/usage.  Numbers
  * that are found are finite and not negative; what was read is written and read back the same; and
  * what is predicted from it is a prediction.
  */
 #include <stdlib.h>
 
 #include "spool/history_runs.h"
+#include "spool/usage.h"
 #include "stages/planning/past.h"
 #include "stages/track/units.h"
 #include "tests/fuzz/fuzz.h"
@@ -65,6 +67,26 @@ static void read_progress(struct text source, struct progress *progress)
     buffer_free(&twice);
 }
 
+/* A line that is written again is the same. */
+static void read_usage(struct arena *arena, struct text source)
+{
+    struct event event;
+    struct usage usage, again;
+    while (eventlog_next(&source, &event)) {
+        struct buffer once = {0}, twice = {0};
+        if (!usage_parse(arena, &event, &usage))
+            continue;
+        CHECK(usage.cpu_held >= -1 && usage.gpu_held >= -1 && usage.attempt >= 0);
+        usage_format(&usage, &once);
+        struct text line = buffer_text(&once);
+        CHECK(eventlog_next(&line, &event) && usage_parse(arena, &event, &again));
+        usage_format(&again, &twice);
+        CHECK(text_equal(buffer_text(&once), buffer_text(&twice)));
+        buffer_free(&once);
+        buffer_free(&twice);
+    }
+}
+
 static void read_history(struct arena *arena, struct text source, struct history *history)
 {
     struct history again;
@@ -91,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     parse_number(source);
     read_progress(source, &progress);
     read_history(arena, source, &history);
+    read_usage(arena, source);
     predict_from(&progress, &history);
     arena_free(arena);
     return 0;

@@ -129,7 +129,7 @@ static void damage_is_passed_over(void **state)
     struct job_record record = make_record("train-1m80ns077fbyy");
     struct progress progress = make_progress();
     struct history history;
-    int directory = history_runs_open(&spool, true, &error);
+    int directory = history_open(&spool, true, &error);
     assert_int_equal(
         eventlog_append_to(directory, "runs",
                            TEXT("rubbish\n\n2026-11-21T03:09:24.123Z run\n"
@@ -156,7 +156,7 @@ static void is_bounded(void **state)
     struct buffer lines = {0};
     struct history history;
     struct stat status;
-    int directory = history_runs_open(&spool, true, &error);
+    int directory = history_open(&spool, true, &error);
     for (int i = 0; lines.length < HISTORY_BYTES - 100; i++) {
         run.id = arena_printf(arena, "job-%013d", i);
         history_runs_format(&run, &lines);
@@ -206,7 +206,7 @@ static void is_made_again(void **state)
     const int64_t day = 86400000;
     make_done("late-1m80ns077fbyy", noon + day, true);
     make_done("old-1m80ns077fbyz", noon, false);
-    int directory = history_runs_open(&spool, true, &error);
+    int directory = history_open(&spool, true, &error);
     assert_int_equal(eventlog_append_to(directory, "runs", TEXT("all is lost\n"), &error), 0);
     /* What the track stage adds while it is made again. */
     struct job_record record = make_record("now-1m80ns077fbyx");

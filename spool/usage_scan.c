@@ -1,0 +1,216 @@
+/* spool/usage_scan.c - reads the accounts: file after file, in pieces, each attempt once */
+#include "spool/usage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/directory.h"
+#include "base/system.h"
+#include "spool/eventlog.h"
+#include "spool/usage_files.h"
+
+enum { PIECE = 1 << 20 }; /* bytes; a longer line is skipped: one has some hundred */
+
+/* Attempts that were met, by the token of the id and the number of the attempt, exactly. */
+struct key {
+    uint64_t low;  /* the token's lower 64 bits ... */
+    uint64_t rest; /* ... its upper bit and the attempt, plus 1; 0: a free slot */
+};
+
+struct met {
+    struct key *slots;
+    size_t capacity, count; /* a power of two; less than half of it is used */
+};
+
+struct scanning {
+    int64_t since;
+    usage_take *take;
+    void *context;
+    struct arena *arena; /* of a line */
+    struct met met;
+};
+
+/* ---- which were met ---- */
+
+/* The digits of tokens (spool/id.h) as numbers; others do not come here. */
+static uint64_t digit_value(char digit)
+{
+    static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
+    const char *found = strchr(digits, digit);
+    return found ? (uint64_t)(found - digits) : 0;
+}
+
+static struct key key_of(const struct usage *usage)
+{
+    struct text token = id_token(usage->id);
+    struct key key = {0};
+    uint64_t upper = 0;
+    for (size_t i = 0; i < token.length; i++) {
+        upper = key.low >> 59;
+        key.low = key.low << 5 | digit_value(token.data[i]);
+    }
+    key.rest = (upper << 32 | (uint64_t)usage->attempt) + 1;
+    return key;
+}
+
+static struct key *find_slot(const struct met *met, struct key key)
+{
+    size_t hash = (size_t)((key.low ^ key.rest * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 20);
+    for (size_t slot = hash & (met->capacity - 1);; slot = (slot + 1) & (met->capacity - 1)) {
+        struct key *there = &met->slots[slot];
+        if (!there->rest || (there->low == key.low && there->rest == key.rest))
+            return there;
+    }
+}
+
+static void grow(struct met *met)
+{
+    struct met larger = {.capacity = met->capacity ? met->capacity * 2 : 1024, .count = met->count};
+    larger.slots = memory_allocate(larger.capacity * sizeof(*larger.slots));
+    for (size_t i = 0; i < met->capacity; i++)
+        if (met->slots[i].rest)
+            *find_slot(&larger, met->slots[i]) = met->slots[i];
+    free(met->slots);
+    *met = larger;
+}
+
+static bool is_met(struct met *met, const struct usage *usage)
+{
+    struct key key = key_of(usage);
+    if (2 * (met->count + 1) > met->capacity)
+        grow(met);
+    struct key *slot = find_slot(met, key);
+    if (slot->rest)
+        return true;
+    *slot = key;
+    met->count++;
+    return false;
+}
+
+/* ---- a file ---- */
+
+static int take_lines(struct scanning *scanning, struct text lines)
+{
+    struct event event;
+    struct usage usage;
+    int result = 0;
+    while (!result && eventlog_next(&lines, &event)) {
+        if (event.time >= scanning->since && usage_parse(scanning->arena, &event, &usage) &&
+            !is_met(&scanning->met, &usage))
+            result = scanning->take(scanning->context, &usage);
+        arena_reset(scanning->arena);
+    }
+    return result;
+}
+
+/* Read the file piece by piece.  What is behind the last end of a line is carried over to the next
+ * piece, and at the end left out: it is being written. */
+static int read_lines(struct scanning *scanning, int file, char *piece, const char *name,
+                      struct error *error)
+{
+    size_t held = 0;
+    for (;;) {
+        ssize_t count = sys.read(file, piece + held, PIECE - held);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_errno(error, "history/usage/%s could not be read", name);
+        if (count == 0)
+            return 0;
+        held += (size_t)count;
+        const char *end = memrchr(piece, '\n', held);
+        size_t whole = end ? (size_t)(end - piece) + 1 : 0;
+        int result = take_lines(scanning, (struct text){piece, whole});
+        if (result)
+            return result;
+        held -= whole;
+        memmove(piece, piece + whole, held);
+        if (held == PIECE)
+            held = 1; /* no line of ours; its rest is none either */
+    }
+}
+
+static int scan_file(struct scanning *scanning, int directory, const char *name, char *piece,
+                     struct error *error)
+{
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    struct stat status;
+    int file = sys.openat(directory, name, flags, 0);
+    if (file < 0)
+        return error_errno(error, "history/usage/%s could not be opened", name);
+    int result = sys.fstat(file, &status)
+                     ? error_errno(error, "history/usage/%s could not be looked at", name)
+                 : S_ISREG(status.st_mode) ? read_lines(scanning, file, piece, name, error)
+                                           : 0;
+    sys.close(file);
+    return result;
+}
+
+/* ---- the files ---- */
+
+struct names {
+    char (*items)[USAGE_FILE_NAME_SIZE];
+    size_t count, capacity;
+    char first[USAGE_FILE_NAME_SIZE]; /* older ones are left out */
+};
+
+static bool is_month(const char *name)
+{
+    static const char form[] = "dddd-dd";
+    for (size_t i = 0; i < sizeof(form); i++)
+        if (form[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
+            return false;
+    return true;
+}
+
+static int add_name(void *context, const char *name, unsigned char type)
+{
+    struct names *names = context;
+    (void)type;
+    if (!is_month(name) || strcmp(name, names->first) < 0)
+        return 0;
+    names->items = memory_grow(names->items, names->count, &names->capacity, sizeof(*names->items));
+    memcpy(names->items[names->count++], name, USAGE_FILE_NAME_SIZE);
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static int scan_files(struct scanning *scanning, int directory, struct error *error)
+{
+    struct names names = {0};
+    usage_files_name(scanning->since > 0 ? scanning->since : 0, names.first);
+    int result = directory_walk(directory, add_name, &names)
+                     ? error_errno(error, "history/usage/ could not be read")
+                     : 0;
+    if (names.count)
+        qsort(names.items, names.count, sizeof(*names.items), compare_names);
+    char *piece = memory_allocate(PIECE);
+    for (size_t i = 0; i < names.count && !result; i++)
+        result = scan_file(scanning, directory, names.items[i], piece, error);
+    free(piece);
+    free(names.items);
+    return result;
+}
+
+int usage_scan(const struct spool *spool, int64_t since, usage_take *take, void *context,
+               struct error *error)
+{
+    struct scanning scanning = {.since = since, .take = take, .context = context};
+    int directory = usage_files_open(spool, false, error);
+    if (directory < 0)
+        return errno == ENOENT ? 0 : -1;
+    scanning.arena = arena_new();
+    int result = scan_files(&scanning, directory, error);
+    free(scanning.met.slots);
+    arena_free(scanning.arena);
+    sys.close(directory);
+    return result;
+}

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
+#include "stages/shared/account_files.h"
 #include "stages/shared/quarantine.h"
 #include "stages/shared/diagnosis.h"
 
@@ -53,10 +54,21 @@ static int read_job(int job, const struct job_place *place, int care, struct are
     return error_set(error, "its log does not tell which attempt of it the executor has");
 }
 
+/* What the executor had of it goes into the accounts. */
+static int account(const struct spool *spool, int job, const struct job_record *record,
+                   struct arena *arena, struct error *error)
+{
+    struct buffer line = {0};
+    account_files_line(job, record, false, arena, &line);
+    int result = usage_append(spool, buffer_text(&line), clock_now(), error);
+    buffer_free(&line);
+    return result;
+}
+
 /* With a record, and with the executor told.  1 when that could not be done now.  Until then its files
  * stay as they are. */
-static int explain_end(int job, const struct job_place *place, int care, struct executor *executor,
-                       struct diagnosis *diagnosis, struct error *error)
+static int explain_end(const struct spool *spool, int job, const struct job_place *place, int care,
+                       struct executor *executor, struct diagnosis *diagnosis, struct error *error)
 {
     struct arena *arena = arena_new();
     struct job_record record;
@@ -68,6 +80,8 @@ static int explain_end(int job, const struct job_place *place, int care, struct 
     if (!result && made)
         spool_file_damaged(job, "job.yaml");
     if (!result && diagnosis_write(diagnosis, job, &record, false, clock_now(), error))
+        result = 1;
+    if (!result && place->state == STATE_SUBMITTED && account(spool, job, &record, arena, error))
         result = 1;
     arena_free(arena);
     return result;
@@ -106,8 +120,9 @@ static int quarantine_job(struct stage *stage, struct job_place *place, int care
         error_errno(error, "its directory could not be opened");
         return 1;
     }
-    int result = care == READ_NOTHING ? explain_unread(job, &diagnosis, error)
-                                      : explain_end(job, place, care, executor, &diagnosis, error);
+    int result = care == READ_NOTHING
+                     ? explain_unread(job, &diagnosis, error)
+                     : explain_end(&stage->spool, job, place, care, executor, &diagnosis, error);
     sys.close(job);
     if (result)
         return result;

@@ -154,8 +154,10 @@ static void decide_action(struct tracker *tracker, struct followed *followed)
         run_again(&followed->poll);
     if (poll->phase == PHASE_WAITING && poll->detail[0])
         note_waiting(tracked, followed->job, poll);
-    if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started)))
+    if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started))) {
         tracked->started = progress_started(followed->job, poll, NULL) == 0;
+        tracked->times.started = poll->started ? poll->started : clock_now();
+    }
     images_ran_note(&tracked->images, followed->job, poll);
     tasks_now_note(&tracked->tasks, followed->job, poll, tracked->array);
     unreachable_note(&tracked->unreachable, followed->job, poll);

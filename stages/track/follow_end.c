@@ -76,8 +76,7 @@ static int judge_end(struct tracker *tracker, const struct followed *followed,
 
 /* Diagnose why a job has failed, and write that into its directory.  What was asked for (killed, preempted)
  * goes before what the executor says. */
-static int write_failure(struct tracker *tracker, const struct followed *followed,
-                         struct error *error)
+static int write_failure(struct tracker *tracker, struct followed *followed, struct error *error)
 {
     const struct job_poll *poll = &followed->poll;
     int job = followed->job;
@@ -106,20 +105,21 @@ static int write_failure(struct tracker *tracker, const struct followed *followe
         diagnosis_killed_tasks(&diagnosis, &record, &request);
     else if (judge_end(tracker, followed, &circumstances, &record, &diagnosis, error))
         return -1;
-    return diagnosis_write(&diagnosis, job, &record, false, circumstances.now, error);
+    if (diagnosis_write(&diagnosis, job, &record, false, circumstances.now, error))
+        return -1;
+    account_ended(tracker, followed, &record, false);
+    return 0;
 }
 
 /* What was measured is written down before the end, for those jobs that come after.  Nothing waits for
  * it: what cannot be written is said, and missing. */
-static void note_measured(struct tracker *tracker, struct followed *followed, bool finished)
+static void note_measured(struct tracker *tracker, struct followed *followed,
+                          const struct job_record *record, bool finished)
 {
     struct tracked *tracked = followed->tracked;
-    struct job_record record;
     struct error error;
-    if (record_read(followed->job, tracker->arena, &record, &error))
-        return; /* which is damaged, and is seen to elsewhere */
-    if (follow_output_note_measured(followed->job, tracked, &record, &error) ||
-        history_add(&tracker->stage.spool, &record, measure_progress(tracked->measure), finished,
+    if (follow_output_note_measured(followed->job, tracked, record, &error) ||
+        history_add(&tracker->stage.spool, record, measure_progress(tracked->measure), finished,
                     clock_now(), &error))
         log_warn("%s: its measurements are not kept: %s", followed->place.id, error.text);
 }
@@ -170,16 +170,19 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     if (is_done(followed) && (fate = fate_of_success(tracker, followed, error)) == FATE_NONE)
         return -1;
     bool done = fate == FATE_DONE;
-    if (!tracked->noted) {
-        note_measured(tracker, followed, done);
-        tracked->noted = true;
-    }
+    struct job_record record;
+    bool damaged = record_read(followed->job, tracker->arena, &record, error);
+    if (!tracked->noted && !damaged) /* a damaged record is seen to elsewhere */
+        note_measured(tracker, followed, &record, done);
+    tracked->noted = true;
     if (poll->phase != PHASE_VANISHED)
         poll->phase = fate == FATE_FAILED ? PHASE_FAILED : PHASE_SUCCEEDED;
     if ((poll->phase != PHASE_VANISHED && progress_ended(followed->job, poll, done, error)) ||
         (fate == FATE_FAILED && write_failure(tracker, followed, error)) ||
         (fate == FATE_HELD && write_held(tracker, followed, error)))
         return -1;
+    if (fate != FATE_FAILED && !damaged)
+        account_ended(tracker, followed, &record, done);
     followed->fate = fate;
     return 0;
 }
@@ -258,6 +261,8 @@ void follow_end_jobs(struct round *round)
     struct spool *spool = &tracker->stage.spool;
     struct error error;
     size_t count = 0;
+    if (account_write(round))
+        return;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
         if (!followed->end)

@@ -7,12 +7,14 @@
  *   warn.c           signals those whose time is nearly over
  *   follow_output.c  copies what they print, and measures their progress
  *   follow_end.c     writes down how they ended, and moves them
+ *   account.c        writes what they used into the accounts
  */
 #ifndef STAGES_TRACK_INSIDE_H
 #define STAGES_TRACK_INSIDE_H
 
 #include "base/names.h"
 #include "job/retry_table.h"
+#include "spool/usage.h"
 #include "stages/guard.h"
 #include "stages/shared/control.h"
 #include "stages/shared/resize.h"
@@ -40,9 +42,12 @@ struct preemption {                /* a job that is stopped to continue at anoth
 
 struct tracked {
     int attempt;
-    gid_t gid;           /* the group that may read what it prints */
-    bool started;        /* its "started" event is written */
-    bool again;          /* its success too is followed by another attempt */
+    gid_t gid;                /* the group that may read what it prints */
+    uid_t uid;                /* its owner; -1: not known */
+    struct usage_times times; /* that its log tells of */
+    bool accounted;           /* its line is in the accounts */
+    bool started;             /* its "started" event is written */
+    bool again;               /* its success too is followed by another attempt */
     bool elsewhere;      /* it runs on another machine, whose executor cannot be asked from here */
     bool stopping;       /* it was told to end ... */
     bool forced;         /* ... with force */
@@ -82,7 +87,8 @@ struct followed { /* a job of a batch */
     bool stop_tasks;      /* kill some of its tasks; never with `stop` */
     int killed;           /* somebody requested its end, namely ...; -1: that is not known */
     struct control_request request;
-    enum fate fate; /* its end is written down */
+    enum fate fate;      /* its end is written down */
+    struct text account; /* its line for the accounts; in the arena */
 };
 
 struct round { /* one batch */
@@ -104,6 +110,7 @@ struct tracker {
     struct arena *arena; /* of one batch */
     struct guard *guard; /* what this process works on */
     bool executor_lost;
+    bool accounts_fail;    /* they could not be written, which was said */
     int64_t orphans_next;  /* of clock_elapsed(): when jobs without a directory are looked for */
     int lost_asked;        /* about how many of them the executor was asked in this round */
     int64_t capacity_next; /* of clock_elapsed(): when DIR/capacity must be written again ... */
@@ -180,6 +187,15 @@ void follow_output_copy(struct round *round);
  * nothing was measured.  -1 and a sentence. */
 int follow_output_note_measured(int job, const struct tracked *tracked,
                                 const struct job_record *record, struct error *error);
+
+/* account.c: make the line of an attempt that has ended.  The record has the failure, if it is one. */
+void account_ended(struct tracker *tracker, struct followed *followed,
+                   const struct job_record *record, bool done);
+/* The same, and write it, for a job whose directory was removed, by the executor's last answer. */
+void account_removed(struct tracker *tracker, const struct tracked *tracked,
+                     const struct job_poll *poll);
+/* Append the lines of all that end in this round.  -1, said, when they cannot be written: then nothing ends. */
+int account_write(struct round *round);
 
 /* follow_end.c: write down how jobs ended, and then move the jobs for which that is written. */
 void follow_end_write(struct round *round);

@@ -107,9 +107,11 @@ static bool is_under_way(struct tracker *tracker, const char *id, int attempt)
 }
 
 /* True when nothing of it is left. */
-static bool clean_up(struct tracker *tracker, const char *id, int attempt, enum sight sight)
+static bool clean_up(struct tracker *tracker, const struct tracked *tracked, const char *id,
+                     enum sight sight)
 {
     struct error error;
+    int attempt = tracked->attempt;
     struct job_poll poll = {.id = id, .attempt = attempt, .ending = true}, *asked[] = {&poll};
     if (tracker->executor->operations->poll(tracker->executor, tracker->arena, asked, 1, &error) ||
         (poll.phase != PHASE_SUCCEEDED && poll.phase != PHASE_FAILED &&
@@ -124,6 +126,7 @@ static bool clean_up(struct tracker *tracker, const char *id, int attempt, enum 
     }
     if (sight == SIGHT_ENDED)
         return true;
+    account_removed(tracker, tracked, &poll);
     log_say("%s: state=removed attempt=%d (its directory was removed; nothing of it is left at the "
             "executor)",
             id, attempt);
@@ -178,7 +181,7 @@ bool lost_handle_job(struct tracker *tracker, struct tracked *tracked)
     if (sight == SIGHT_ENDED && !lost->told && !is_under_way(tracker, id, tracked->attempt))
         return true;
     tell_to_end(tracker, tracked, id, sight);
-    return lost->told && clean_up(tracker, id, tracked->attempt, sight);
+    return lost->told && clean_up(tracker, tracked, id, sight);
 }
 
 static void take_orphan(void *context, const char *id, int attempt)
@@ -194,6 +197,8 @@ static void take_orphan(void *context, const char *id, int attempt)
     if (!tracked)
         return;
     tracked->attempt = attempt;
+    tracked->uid = (uid_t)-1;
+    tracked->gid = (gid_t)-1;
     tracked->orphan = true;
 }
 

@@ -103,6 +103,8 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         preempt_recall(tracked, buffer_text(&log));
         warn_learn(tracker, tracked, record, buffer_text(&log));
         recall_waiting(tracker, buffer_text(&log), tracked);
+        struct text node;
+        usage_recall(buffer_text(&log), record->attempt, tracker->arena, &tracked->times, &node);
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
         tracked->tasks = tasks_now_recall(buffer_text(&log), record->attempt);
         tracked->unreachable = unreachable_recall(buffer_text(&log), record->attempt);
@@ -192,6 +194,7 @@ static void learn_job_unguarded(struct tracker *tracker, struct text id)
     } else if ((tracked = names_add(tracker->jobs, id))) {
         tracked->attempt = record.attempt;
         tracked->gid = record.gid;
+        tracked->uid = record.uid;
         tracked->again = record.retries == RETRIES_ALWAYS;
         tracked->array = record.array.length > 0;
         tracked->sized = record.sizes.kind != SIZE_FIXED || record.checkpoint_signal.length;

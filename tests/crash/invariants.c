@@ -13,6 +13,7 @@
 #include "spool/eventlog.h"
 #include "spool/jobs.h"
 #include "spool/record.h"
+#include "spool/usage.h"
 #include "tests/crash/scheduler.h"
 #include "tests/crash/tree.h"
 
@@ -197,6 +198,64 @@ static void check_tokens(struct checking *checking)
     }
 }
 
+/* The accounts */
+
+/* An id without its token. */
+static struct text id_name(const char *id)
+{
+    struct text whole = text_of(id);
+    whole.length -= id_token(whole).length + 1;
+    return whole;
+}
+
+/* A job that is, or was made from, the damaged one. */
+static bool is_damaged(const struct checking *checking, const char *id)
+{
+    const char *damaged = checking->check->damaged;
+    return damaged && text_equal(id_name(id), id_name(damaged));
+}
+
+struct accounts {
+    struct checking *checking;
+    int *lines; /* of each token */
+};
+
+static int take_account(void *context, const struct usage *usage)
+{
+    const struct accounts *accounts = context;
+    struct checking *checking = accounts->checking;
+    for (size_t i = 0; i < checking->token_count; i++) {
+        const struct scheduled *token = &checking->tokens[i];
+        if (text_is(usage->id, token->id) && usage->attempt == token->attempt) {
+            accounts->lines[i]++;
+            return 0;
+        }
+    }
+    found(checking, FOUND_WRONG,
+          "the accounts have %.*s, attempt %d, which the scheduler never had",
+          (int)usage->id.length, usage->id.data, usage->attempt);
+    return 0;
+}
+
+/* Each attempt that the scheduler has run is in the accounts, and counts once. */
+static void check_accounts(struct checking *checking)
+{
+    struct accounts accounts = {
+        checking, memory_allocate((checking->token_count + 1) * sizeof(*accounts.lines))};
+    struct error error;
+    if (usage_scan(&checking->spool, 0, take_account, &accounts, &error))
+        found(checking, FOUND_WRONG, "the accounts: %s", error.text);
+    for (size_t i = 0; i < checking->token_count; i++) {
+        const struct scheduled *token = &checking->tokens[i];
+        bool damaged = is_damaged(checking, token->id);
+        if (token->runs && accounts.lines[i] != 1 && !(damaged && accounts.lines[i] == 0))
+            found(checking, accounts.lines[i] ? FOUND_DOUBLED : FOUND_LOST,
+                  "%s, attempt %d is in the accounts %d times", token->id, token->attempt,
+                  accounts.lines[i]);
+    }
+    free(accounts.lines);
+}
+
 /* A job */
 
 struct wanted {
@@ -317,21 +376,6 @@ static void check_ended_job(struct checking *checking, const char *job,
         check_order(checking, place, record);
     if (dropped->kind >= KIND_GROWS && dropped->kind <= KIND_WIDE)
         check_size(checking, job, dropped->kind, record);
-}
-
-/* An id without its token. */
-static struct text id_name(const char *id)
-{
-    struct text whole = text_of(id);
-    whole.length -= id_token(whole).length + 1;
-    return whole;
-}
-
-/* A job that is, or was made from, the damaged one. */
-static bool is_damaged(const struct checking *checking, const char *id)
-{
-    const char *damaged = checking->check->damaged;
-    return damaged && text_equal(id_name(id), id_name(damaged));
 }
 
 /* It has come to its proper end, or is in failed/ with a reason, and was not run too often. */
@@ -480,6 +524,8 @@ enum finding invariants_check(struct check *check)
         if (jobs_walk(&checking.spool, (enum state)state, check_job, &checking))
             found(&checking, FOUND_WRONG, "%s/ could not be read",
                   spool_state_name((enum state)state));
+    if (check->ended)
+        check_accounts(&checking);
     check_dropped(&checking);
     check_places(&checking);
     free(checking.tokens);

@@ -7,7 +7,8 @@
  * When nothing is left to do, besides: each file is exactly one job, in the state and with the
  * reason that the scene wants; it was run as often as the scene wants; its log begins with
  * `accepted`, folds to the directory that it is in, and has the final event; job.yaml,
- * manifest.yaml and the scheduler agree on the manifest; its output is complete; .claims/, .new/
+ * manifest.yaml and the scheduler agree on the manifest; its output is complete; each attempt that the
+ * scheduler has run counts once in the accounts; .claims/, .new/
  * and incoming/ are empty.
  */
 #ifndef TESTS_CRASH_INVARIANTS_H

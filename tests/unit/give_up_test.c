@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/sha256.h"
+#include "spool/usage.h"
 #include "stages/guard.h"
 
 #define GOOD "good-0000000000001"
@@ -195,6 +196,15 @@ static int tear_down(void **state)
     return close_spool(state);
 }
 
+static int take_account(void *context, const struct usage *usage)
+{
+    (void)context;
+    assert_true(text_is(usage->id, BAD) && usage->attempt == 1);
+    assert_true(text_is(usage->outcome, "failed") && text_is(usage->reason, "StopsStage"));
+    assert_true(usage->accepted == 1767268800000 && usage->ended >= usage->accepted);
+    return 7;
+}
+
 static void the_bad_one_is_set_aside(void **state)
 {
     (void)state;
@@ -213,6 +223,7 @@ static void the_bad_one_is_set_aside(void **state)
     assert_int_equal(record.failure.when, RETRY_NEVER);
     close(job);
     arena_free(arena);
+    assert_int_equal(usage_scan(&spool, 0, take_account, NULL, &error), 7);
 }
 
 /* Its own machine's executor has it: from here nothing of it can be ended. */

@@ -3,6 +3,7 @@
 #include "tests/unit/stage_fixture.h"
 
 #include "stages/track/lost.h"
+#include "spool/usage.h"
 #include "stages/track/removed_file.h"
 
 static const int64_t noon = 1767268801000; /* 2026-01-01 */
@@ -344,6 +345,15 @@ static void a_list_that_failed_is_asked_for_again_soon(void **state)
     assert_int_equal(fake.removals, 1);
 }
 
+static int take_account(void *context, const struct usage *usage)
+{
+    (void)context;
+    assert_true(text_is(usage->id, "lost-1m7y5dm13etbd") && usage->attempt == 2);
+    assert_true(text_is(usage->outcome, "removed") && usage->uid == 0 && usage->ended > noon);
+    assert_true(usage->cpus == -1 && usage->cpu_held == -1);
+    return 7;
+}
+
 static void what_was_ended_is_written_down(void **state)
 {
     struct removed_job jobs[REMOVED_KEPT];
@@ -356,6 +366,7 @@ static void what_was_ended_is_written_down(void **state)
     assert_int_equal(jobs[0].attempt, 2);
     assert_true(jobs[0].time > noon && jobs[0].time <= now);
     assert_int_equal(removed_file_read(&spool, now + 1, jobs), 0);
+    assert_int_equal(usage_scan(&spool, 0, take_account, NULL, &error), 7);
     struct removed_job job = jobs[0];
     for (int i = 0; i < REMOVED_KEPT + 20; i++) {
         job.attempt = i;

@@ -1,0 +1,16 @@
+/* stages/shared/account_files.h - the line of an attempt in the accounts (spool/usage.h), from the job's files
+ *
+ * For an attempt whose end is written down already, by a process before this one, or that is given up.
+ */
+#ifndef STAGES_SHARED_ACCOUNT_FILES_H
+#define STAGES_SHARED_ACCOUNT_FILES_H
+
+#include "spool/record.h"
+#include "spool/usage.h"
+
+/* Append the line of the attempt in the record to `lines`, by the log and the progress of the job directory
+ * `job`.  `done`: the job is. */
+void account_files_line(int job, const struct job_record *record, bool done, struct arena *arena,
+                        struct buffer *lines);
+
+#endif

@@ -14,16 +14,20 @@
 #include "commands/complain.h"
 #include "commands/options.h"
 
-bool job_filter_read_since(const char *word, int64_t *since)
+bool job_filter_read_time(const char *option, const char *word, int64_t *time)
 {
     struct tm tm = {.tm_isdst = -1};
     int64_t span;
     const char *end = NULL;
-    if (duration_parse(text_of(word), &span) == 0) {
-        *since = clock_now() - span;
+    if (strcmp(word, "now") == 0) {
+        *time = clock_now();
         return true;
     }
-    if (clock_parse(text_of(word), since) == 0)
+    if (duration_parse(text_of(word), &span) == 0) {
+        *time = clock_now() - span;
+        return true;
+    }
+    if (clock_parse(text_of(word), time) == 0)
         return true;
     static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
                                         "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
@@ -34,18 +38,18 @@ bool job_filter_read_since(const char *word, int64_t *since)
             break;
     }
     if (!end || *end) {
-        complain("--since: found \"%s\", expected a duration such as 90m or 2d, or a date such as "
+        complain("%s: found \"%s\", expected a duration such as 90m or 2d, or a date such as "
                  "2026-05-01 or \"2026-05-01 18:00\"",
-                 word);
+                 option, word);
         return false;
     }
-    *since = (int64_t)mktime(&tm) * 1000;
+    *time = (int64_t)mktime(&tm) * 1000;
     return true;
 }
 
 bool job_filter_prepare(struct job_filter *filter)
 {
-    if (filter->age && !job_filter_read_since(filter->age, &filter->since))
+    if (filter->age && !job_filter_read_time("--since", filter->age, &filter->since))
         return false;
     if (!filter->state || job_state_select(filter->state, &filter->states))
         return true;

@@ -31,9 +31,9 @@ struct job_filter {
 /* Parse the options.  False after a complaint when a word is wrong. */
 bool job_filter_prepare(struct job_filter *filter);
 
-/* Parse the value of --since: a duration before now, or a date or a time, in the zone of TZ
- * unless it names one.  False after a complaint. */
-bool job_filter_read_since(const char *word, int64_t *since);
+/* Parse the value of an option such as --since: a duration before now, `now`, or a date or a time, in the
+ * zone of TZ unless it names one.  False after a complaint. */
+bool job_filter_read_time(const char *option, const char *word, int64_t *time);
 
 /* Does the filter select anything? */
 bool job_filter_is_given(const struct job_filter *filter);

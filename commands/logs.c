@@ -277,7 +277,7 @@ int command_logs(int argument_count, char **arguments)
     struct spool spool;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (since && !job_filter_read_since(since, &logs.tasks.since))
+    if (since && !job_filter_read_time("--since", since, &logs.tasks.since))
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;

@@ -161,6 +161,17 @@ like "$(grep ' limited-' "$scratch/daemon.log" | grep state=)" \
     'track\]: limited-[a-z0-9]*: owner=.* state=failed reason=TimeLimit class=.* retry=.* elapsed=[1-9][.][0-9]s attempt=1 \(.*time limit' \
     "and one line of the service's log"
 
+# What they used is in the accounts, by the control groups of their containers.
+acct() { dlspool acct --parsable2 --noheader --format "$2" "$(basename "$(job_dir "$1")")"; }
+is "$(acct retried State,ExitCode,Attempt | xargs)" "FAILED|3:0|1 FAILED|3:0|2" "each attempt has a line"
+like "$(acct holder State,NCPUS,AllocTRES,NodeList,TotalCPU,MaxRSS)" \
+    "^CANCELLED[|]2[|]cpu=2,mem=64M,node=1[|]$(hostname)[|]00:[0-9:.]*[1-9][0-9:.]*[|][1-9][0-9]*K$" "with processor time and memory"
+is "$(dlspool acct --json "$(basename "$(job_dir holder)")" | jq -c '.[0] | (.cpu_held_seconds / .elapsed_seconds * 100 | round), .met')" \
+    "$(printf '150\nnull')" "and what it held, for as long as it ran"
+like "$(acct limited State,Timelimit,ElapsedRaw)" '^TIMEOUT[|]00:00:02[|][1-9]' "a time limit is told"
+rm -r "$(job_dir hello)"
+is "$(dlspool acct --parsable2 --noheader --format State hello)" COMPLETED "a job that was removed has its line"
+
 # Out of memory is told from other deaths.
 cat <<'JOB' | drop hungry.yaml
 name: hungry

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What jobs took is shown with what was predicted, for people and for programs, and can be made again.
+# What jobs took is shown with what was predicted, for people and for programs, and can be made again; what they used stays.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 
@@ -12,6 +12,16 @@ for name in right wrong resized plain; do
     ok "$name ends in done/" wait_for 20 in_state $name "done"
 done
 stop_daemon
+
+# The accounts have a line for each attempt; they stay when the job goes.
+is "$(dlspool acct -P --noheader -o JobName,State,NodeList,Met | sort | xargs)" \
+    "plain|COMPLETED|unknown| resized|COMPLETED|unknown| right|COMPLETED|unknown| wrong|COMPLETED|unknown|" \
+    "each job is in the accounts, and what nobody knows of it is said so"
+is "$(stat -c %a "$spool"/history/usage/*)" 644 "in a file which all may read"
+removed=$(basename "$(job_dir resized)")
+mkdir "$scratch/removed" && cp -r "$(job_dir resized)" "$scratch/removed/" && rm -r "$(job_dir resized)"
+is "$(dlspool acct -P --noheader -o ID "$removed")" "$removed" "one that was removed is there"
+mv "$scratch/removed/$removed" "$(dirname "$(job_dir plain)")/"
 
 # As if they had run: the null executor's jobs take no time.
 ran() { # ran NAME SECONDS PREDICTED LATE [MORE-SIZES]

@@ -370,6 +370,7 @@ date -u '+%FT%TZ' >"$scratch/plain/now"
 {   sed "s/\$/ usage id=$first attempt=1 user=ann uid=$me gid=$me name=digits library=any type=array queue=gpu array=0-1 gpu_type=a100 executor=slurm scheduler=1 node=n1 nodes=1 submitted=$(<"$scratch/plain/now") eligible=$(<"$scratch/plain/now") accepted=$(<"$scratch/plain/now") started=$(<"$scratch/plain/now") ended=$(<"$scratch/plain/now") outcome=failed reason=Exited class=unknown exit_code=1 time_limit_ms=1000 cpus_milli=1 memory_bytes=1 gpus=1 cpus_asked_milli=1 gpus_asked=1 cpu_held_ms=1 gpu_held_ms=1 cpu_used_ms=1 memory_peak_bytes=1 deadline=$(<"$scratch/plain/now") met=no whole=1/" "$scratch/plain/now"
 } >"$spool/history/usage/$(date -u +%Y-%m)"
 keep acct --all
+keep report users --all
 keep simulate "$data/trace.csv" --profiles "$data/profiles" --gpus 8
 stop_daemon
 make rendered asked; keep kill "$id"

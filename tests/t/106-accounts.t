@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# dlspool acct: what is read of history/usage, in sacct's form as Open XDMoD reads it.  The lines are made by hand; it
-# needs no daemon.
+# dlspool acct and report: what is read of history/usage, in sacct's form as Open XDMoD reads it, and in sums.  The
+# lines are made by hand; it needs no daemon.
 . "$(dirname "$0")/lib.bash"
 new_spool null || exit 1
 export TZ=UTC
@@ -77,6 +77,38 @@ refused "--format id,jobnmae" 'found jobnmae.*did you mean jobname'
 refused "--format id%x" 'expected a width'
 refused "--state FALED" 'did you mean FAILED'
 refused "--starttime yesterday" '--starttime: found "yesterday"'
+
+# Sums.
+report() { dlspool report "$1" --all --parsable2 "${since[@]}" "${@:2}"; }
+is "$(report users)" "USER|ATTEMPTS|SUCCEEDED|WAIT-HOURS|CPU-HOURS|CPU-USED|GPU-HOURS
+$me|3|33%|0.25|16.0|50%|4.0
+nobody|1|0%|0.25|1.0|-|0.0" "by user"
+is "$(report queues | cut -d'|' -f1,2,7)" "QUEUE|ATTEMPTS|GPU-HOURS
+gpu|2|4.0
+-|2|0.0" "by queue"
+is "$(report groups | tail -n +2 | cut -d'|' -f1,2)" "$group|3
+$(id -gn nobody)|1" "by group"
+is "$(report sizes | cut -d'|' -f1,2)" "GPUS|ATTEMPTS
+no GPU|2
+2 GPUs|2" "by size"
+is "$(report deadlines)" "USER|JOBS|MET|MISSED|OPEN|MET-OF-ENDED
+$me|2|1|1|0|50%" "by deadline, each job once"
+is "$(report deadlines -E 2026-11-01)" "USER|JOBS|MET|MISSED|OPEN|MET-OF-ENDED
+$me|1|0|0|1|-" "one that may still meet it is open"
+printf '2026-11-02T00:00:00.000Z capacity cpus=10000 cpus_free=0 gpus=4 gpus_free=0\n' >"$spool/capacity"
+is "$(report utilization)" "DAY|ATTEMPTS|CPU-HOURS|OF-CPUS|GPU-HOURS|OF-GPUS
+2026-10-31|1|7.5|3%|2.0|2%
+2026-11-01|2|8.5|4%|2.0|2%
+2026-11-02|1|1.0|0%|0.0|0%" "by day, of what there is"
+# Half of what runs over midnight is of the day before.
+line 2026-11-04 02:30:00 $c 7 user=nobody uid=65534 $big outcome=succeeded | sed 's/started=[^ ]*/started=2026-11-03T21:30:00.000Z/' >>"$spool/history/usage/2026-11"
+is "$(report utilization -S 2026-11-03 | cut -d'|' -f1-3,5)" "DAY|ATTEMPTS|CPU-HOURS|GPU-HOURS
+2026-11-03|0|3.8|1.0
+2026-11-04|1|3.8|1.0" "a day has what was held on it"
+line 2026-11-03 12:00:00 $b 2 $mine $small outcome=failed reason=Exited exit_code=1 deadline=2026-11-01T10:30:00.000Z met=no >>"$spool/history/usage/2026-11"
+is "$(report deadlines | tail -n 1)" "$me|2|1|1|0|50%" "another attempt of a job that has missed its deadline does not count again"
+is "$(report users -E 2026-11-03 --json | jq -c '[.report, (.rows[0] | .of, .attempts, .gpu_held_hours, .met)]')" "[\"users\",\"$me\",3,4,1]" "as JSON"
+like "$(dlspool report usres 2>&1)" 'did you mean users' "another word is refused"
 
 # Whoever is no administrator gets their own without asking; all, as far as the files may be read.
 if [ "$(id -u)" = 0 ]; then

@@ -17,6 +17,31 @@ enum {
     NAMES_AT_ONCE = 40,      /* in one URL, which stays below 4 KiB */
     LOOKED_BACK = 30 * 86400 /* seconds */
 };
+static const double most_used = 1e15; /* microseconds or bytes: more is nonsense */
+
+/* What a job's steps have used: processor time is the sum, of memory the most that a task had.  Without a
+ * plugin that counts (JobAcctGatherType) all is 0, and there is no memory.  (That "requested" is what tasks used is
+ * Slurm's own word, also in newer versions: TRESUsageInMax.) */
+static void read_steps(struct slurm_record *record, const struct value *steps)
+{
+    for (size_t i = 0; i < value_length(steps); i++) {
+        const struct value *step = steps->list.items[i];
+        const struct value *total = value_get(value_get(step, "time"), "total");
+        const struct value *most =
+            value_get(value_get(value_get(step, "tres"), "requested"), "max");
+        double used = slurm_value_number(total, "seconds", 0) * 1e6 +
+                      slurm_value_number(total, "microseconds", 0);
+        if (used > 0 && used < most_used)
+            record->cpu_time += used;
+        for (size_t k = 0; k < value_length(most); k++) {
+            const struct value *entry = most->list.items[k];
+            double bytes = slurm_value_number(entry, "count", 0);
+            if (text_is(value_get_text(entry, "type"), "mem") && bytes < most_used &&
+                bytes > record->memory_peak)
+                record->memory_peak = bytes;
+        }
+    }
+}
 
 bool slurm_accounting_read(struct slurm_record *record, const struct value *job)
 {
@@ -41,18 +66,20 @@ bool slurm_accounting_read(struct slurm_record *record, const struct value *job)
     record->started = slurm_value_time(times, "start");
     record->ended = slurm_value_time(times, "end");
     record->nodes = value_get_text(job, "nodes");
+    read_steps(record, value_get(job, "steps"));
     return record->number > 0;
 }
 
-static struct text make_path(struct arena *arena, int version, const char *const *names,
-                             size_t count)
+static struct text make_path(struct arena *arena, int version,
+                             const struct slurm_accounting_query *query, size_t at, size_t count)
 {
     struct buffer path = {0};
-    buffer_printf(&path, "/slurmdb/v0.0.%d/jobs?start_time=uts%lld&skip_steps=1&job_name=", version,
-                  (long long)(clock_now() / 1000 - LOOKED_BACK));
+    int64_t since = query->since ? query->since / 1000 : clock_now() / 1000 - LOOKED_BACK;
+    buffer_printf(&path, "/slurmdb/v0.0.%d/jobs?start_time=uts%lld%s&job_name=", version,
+                  (long long)since, query->steps ? "" : "&skip_steps=1");
     for (size_t i = 0; i < count; i++) {
         buffer_add_string(&path, i ? "%2C" : "");
-        http_escape(&path, text_of(names[i]));
+        http_escape(&path, text_of(query->names[at + i]));
     }
     return arena_take(arena, &path);
 }
@@ -72,8 +99,8 @@ static void take_jobs(struct slurm_records *records, struct arena *arena,
             records->count++;
 }
 
-int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *user,
-                         const char *const *names, size_t count, struct slurm_records *records,
+int slurm_accounting_ask(struct slurm *slurm, struct arena *arena,
+                         const struct slurm_accounting_query *query, struct slurm_records *records,
                          struct error *error)
 {
     const struct slurm_version *version = slurm_api_version(slurm->connection, error);
@@ -81,11 +108,11 @@ int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *u
     if (!version || !version->database)
         return version ? 0 : -1;
     int result = 1;
-    for (size_t at = 0; at < count && result > 0; at += NAMES_AT_ONCE) {
-        size_t some = count - at < NAMES_AT_ONCE ? count - at : NAMES_AT_ONCE;
+    for (size_t at = 0; at < query->count && result > 0; at += NAMES_AT_ONCE) {
+        size_t rest = query->count - at, some = rest < NAMES_AT_ONCE ? rest : NAMES_AT_ONCE;
         struct slurm_call call = {.method = "GET",
-                                  .path = make_path(arena, version->database, names + at, some),
-                                  .user = user};
+                                  .path = make_path(arena, version->database, query, at, some),
+                                  .user = query->user};
         if (slurm_ask(slurm, arena, &call) == SLURM_DONE || call.code == NOTHING_FOUND) {
             take_jobs(records, arena, call.answer);
         } else {

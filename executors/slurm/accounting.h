@@ -9,11 +9,19 @@
 
 #include "executors/slurm/inside.h"
 
-/* The records of jobs of these names, requested as `user` by one call for every forty of them, and
- * sorted as in records.h.  All in the arena.  1; 0: slurmrestd serves no accounting; -1 and a
- * sentence: it cannot be asked now. */
-int slurm_accounting_ask(struct slurm *slurm, struct arena *arena, const char *user,
-                         const char *const *names, size_t count, struct slurm_records *records,
+/* What is asked. */
+struct slurm_accounting_query {
+    const char *user; /* requested as */
+    const char *const *names;
+    size_t count;
+    int64_t since; /* time of day: jobs that ended before are not looked for; 0: thirty days ago */
+    bool steps;    /* what their steps used, too */
+};
+
+/* The records of jobs of these names, by one call for every forty of them, and sorted as in records.h.  All in
+ * the arena.  1; 0: slurmrestd serves no accounting; -1 and a sentence: it cannot be asked now. */
+int slurm_accounting_ask(struct slurm *slurm, struct arena *arena,
+                         const struct slurm_accounting_query *query, struct slurm_records *records,
                          struct error *error);
 
 /* Read one job of an answer.  False when its name is not one of dlspool's. */

@@ -317,6 +317,12 @@ static void take_times(struct job_poll *poll, const struct slurm_record *record,
                  record->nodes.data);
     if (over && record->ended > poll->ended)
         poll->ended = record->ended;
+    if (record->state == SLURM_STATE_WAITING || !record->started)
+        return;
+    int nodes = slurm_record_count_nodes(record->nodes);
+    int64_t end = over ? record->ended : clock_now();
+    poll->nodes = nodes > poll->nodes ? nodes : poll->nodes;
+    poll->task_time += end > record->started ? end - record->started : 0;
 }
 
 static bool may_be_requeued(const struct slurm_manifest *manifest)

@@ -46,7 +46,9 @@ struct slurm {
     int64_t largest_kept; /* ... as it was written down */
     bool numbers_again;   /* it is smaller than what is written down, for Slurm counts again */
     int64_t sweep_due;    /* of clock_elapsed(): when to sweep next (directory.h) */
-    int64_t orphans_due;  /* of clock_elapsed(): when to look next for directories without a job */
+    int64_t
+        usage_rest; /* of clock_elapsed(): until when slurmdbd, which failed, is not asked what jobs used */
+    int64_t orphans_due; /* of clock_elapsed(): when to look next for directories without a job */
     /* as reported last, valid until capacity_until, which is of clock_elapsed() */
     struct capacity capacity;
     int64_t capacity_until;

@@ -51,6 +51,10 @@ struct slurm_job {
     int64_t completing;
     /* of clock_elapsed(): since when it has ended without its files saying so; 0: they do */
     int64_t silent;
+    /* What slurmdbd says that it has used: */
+    int64_t usage_since; /* of clock_elapsed(): when it was asked first; 0: not yet */
+    bool usage_known;    /* ... and these are its words, or it was given up */
+    int64_t cpu_time, memory_peak;
     /* How it has ended, where that was decided while tasks still ran: */
     bool decided;
     enum job_phase phase;

@@ -20,6 +20,7 @@
 #include "executors/slurm/files.h"
 #include "executors/slurm/numbers.h"
 #include "executors/slurm/table.h"
+#include "executors/slurm/usage.h"
 
 enum {
     RESUBMISSIONS_MOST = 5,
@@ -296,10 +297,11 @@ static void ask_accounting(struct polling *polling)
     if (!missing)
         return;
     /* Whoever asks sees the accounting of all users, as far as the site lets them. */
-    int answered =
-        slurm_accounting_ask(polling->slurm, polling->scratch,
-                             slurm_api_differs_by_user(polling->slurm->connection) ? user : "",
-                             names, missing, &records, &error);
+    const struct slurm_accounting_query query = {
+        .user = slurm_api_differs_by_user(polling->slurm->connection) ? user : "",
+        .names = names,
+        .count = missing};
+    int answered = slurm_accounting_ask(polling->slurm, polling->scratch, &query, &records, &error);
     for (size_t i = 0; i < polling->count && answered != 0; i++) {
         struct asked *asked = &polling->asked[i];
         if (asked->missing && answered > 0)
@@ -310,6 +312,23 @@ static void ask_accounting(struct polling *polling)
     }
     if (answered < 0)
         log_warn("jobs that slurmctld has forgotten cannot be looked up: %s", error.text);
+}
+
+/* What those used that have ended.  A job whose tasks still run, although its outcome is decided, is
+ * asked about later. */
+static void add_usage(struct polling *polling)
+{
+    struct slurm_usage_asked *all =
+        arena_allocate(polling->scratch, (polling->count + 1) * sizeof(*all));
+    for (size_t i = 0; i < polling->count; i++) {
+        const struct asked *asked = &polling->asked[i];
+        size_t over = 0;
+        for (size_t k = 0; k < asked->records.count; k++)
+            over += slurm_record_is_over(asked->records.items[k].state);
+        all[i] = (struct slurm_usage_asked){asked->poll, asked->job, asked->user,
+                                            over == asked->records.count ? over : 0};
+    }
+    slurm_usage_add(polling->slurm, polling->scratch, all, polling->count);
 }
 
 /* ---- all ---- */
@@ -455,6 +474,7 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
             assess_job(&polling, &polling.asked[i]);
     if (version) {
         ask_accounting(&polling);
+        add_usage(&polling);
         repair_jobs(&polling, version);
         slurm_numbers_keep(slurm);
     }

@@ -378,3 +378,37 @@ bool slurm_record_array_has(struct text rest, int index)
     }
     return false;
 }
+
+enum { MOST_NODES = 100000 };
+
+/* How many numbers the range between brackets has: "1", "1-3". */
+static int count_range(struct text range)
+{
+    struct text first;
+    text_next(&range, '-', &first);
+    if (!first.data || !range.length)
+        return 1;
+    long from = strtol(first.data, NULL, 10), to = strtol(range.data, NULL, 10);
+    return to >= from && to - from < MOST_NODES ? (int)(to - from) + 1 : 1;
+}
+
+int slurm_record_count_nodes(struct text nodes)
+{
+    int count = 0, within = 1; /* of a name: how many it is, by its brackets */
+    for (size_t i = 0; i < nodes.length; i++) {
+        const char *end;
+        if (nodes.data[i] == ',' && i > 0) {
+            count += within;
+            within = 1;
+        }
+        if (nodes.data[i] != '[' || !(end = memchr(nodes.data + i, ']', nodes.length - i)))
+            continue;
+        struct text ranges = {nodes.data + i + 1, (size_t)(end - nodes.data) - i - 1}, range;
+        int here = 0;
+        while (ranges.length && text_next(&ranges, ',', &range))
+            here += count_range(range);
+        within *= here > 0 && here < MOST_NODES ? here : 1;
+        i = (size_t)(end - nodes.data);
+    }
+    return nodes.length ? count + within : 0;
+}

@@ -71,6 +71,7 @@ struct slurm_record {
     int64_t submitted, started, ended; /* milliseconds; 0: not known; `ended` may lie ahead */
     int restarts;                      /* how often Slurm has requeued it */
     struct text nodes;
+    double cpu_time, memory_peak; /* that its steps used: microseconds, bytes; 0: not known */
 };
 
 struct slurm_records {
@@ -103,6 +104,9 @@ bool slurm_record_is_of(const struct slurm_record *record, struct text user, uid
 
 /* The number under which Slurm has all of the job: of its array, or of its heterogeneous job's leader. */
 int64_t slurm_record_head(const struct slurm_record *record);
+
+/* How many nodes "n[1-3,7],m2" are. */
+int slurm_record_count_nodes(struct text nodes);
 
 /* Is the element among those of array_rest? */
 bool slurm_record_array_has(struct text rest, int index);

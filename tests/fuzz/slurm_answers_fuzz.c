@@ -115,6 +115,13 @@ void log_warn(const char *format, ...)
     check_line(format, arguments);
     va_end(arguments);
 }
+void log_detail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    check_line(format, arguments);
+    va_end(arguments);
+}
 
 /* ---- the stages ---- */
 
@@ -207,6 +214,8 @@ static void check_poll(const struct job_poll *poll)
     if (poll->phase == PHASE_FAILED)
         CHECK(poll->reason[0] && poll->detail[0] && poll->exit_code >= 0 && poll->exit_code <= 255);
     CHECK(poll->started >= 0 && poll->ended >= 0);
+    CHECK(poll->cpu_time >= 0 && poll->memory_peak >= 0 && poll->task_time >= 0 &&
+          poll->nodes >= 0);
     for (size_t i = 0; i < poll->task_count; i++) {
         const struct task_state *task = &poll->tasks[i];
         CHECK(task->role[0] && task->index >= 0 && task->index < 3);

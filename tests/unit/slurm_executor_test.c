@@ -234,6 +234,57 @@ static void the_accounting_tells_of_what_was_forgotten(void **state)
     assert_int_equal(fake_job_count(), 1);
 }
 
+/* slurmdbd is told of a job's end after slurmctld, or never. */
+static void what_a_job_used_is_the_accountings(void **state)
+{
+    (void)state;
+    fake_stop();
+    fake_start("38", "--database");
+    fake_submit("j-1", fake_manifest);
+    fake_order(
+        "{\"set\": {\"job_id\": 1, \"job_state\": \"COMPLETED\", \"start_time\": 1795000000, \"end_time\": "
+        "1795000010, \"nodes\": \"n[1-2]\"}}");
+    fake_write("j-1", "worker-0.ended", "0\n");
+    fake_write("j-1", "worker-1.ended", "0\n");
+    fake_write("j-1", "ended", "0\n");
+    assert_int_equal(fake_poll("j-1").phase, PHASE_UNKNOWN);
+    fake_order(
+        "{\"account\": {\"job_id\": 1, \"name\": \"j-1-a1\", \"user\": \"%s\", \"state\": "
+        "{\"current\": \"COMPLETED\"}, \"steps\": [{\"time\": {\"total\": {\"seconds\": 7, "
+        "\"microseconds\": 500000}}, \"tres\": {\"requested\": {\"max\": [{\"type\": \"mem\", "
+        "\"count\": 4096}]}}}]}}",
+        fake_self());
+    fake_order("{\"account\": {\"job_id\": 9, \"name\": \"j-1-a1\", \"user\": \"mallory\", "
+               "\"state\": {\"current\": \"COMPLETED\"}, \"steps\": [{\"time\": {\"total\": "
+               "{\"seconds\": 100}}}]}}");
+    for (int i = 0; i < 2; i++) { /* the second time nobody is asked */
+        struct job_poll poll = fake_poll("j-1");
+        assert_int_equal(poll.phase, PHASE_SUCCEEDED);
+        assert_int_equal(poll.cpu_time, 7500);
+        assert_int_equal(poll.memory_peak, 4096);
+        assert_true(poll.nodes == 2 && poll.task_time == 10000);
+    }
+}
+
+static void what_the_accounting_does_not_tell_is_not_waited_for(void **state)
+{
+    (void)state;
+    fake_stop();
+    fake_start("38", "--database");
+    fake_submit("j-1", fake_manifest);
+    fake_order(
+        "{\"set\": {\"job_id\": 1, \"job_state\": \"COMPLETED\", \"start_time\": 1795000000, \"end_time\": "
+        "1795000010}}");
+    fake_write("j-1", "worker-0.ended", "0\n");
+    fake_write("j-1", "worker-1.ended", "0\n");
+    fake_write("j-1", "ended", "0\n");
+    assert_int_equal(fake_poll("j-1").phase, PHASE_UNKNOWN);
+    fake_ahead += 6000;
+    struct job_poll poll = fake_poll("j-1");
+    assert_int_equal(poll.phase, PHASE_SUCCEEDED);
+    assert_int_equal(poll.cpu_time, 0);
+}
+
 /* slurmrestd calls an answer of slurmdbd without jobs an error. */
 static void what_the_accounting_has_nothing_of_is_handed_in_again(void **state)
 {
@@ -540,6 +591,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_began_is_waited_for_and_not_begun_again, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(what_the_accounting_has_nothing_of_is_handed_in_again,
+                                        fake_set_up, fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_a_job_used_is_the_accountings, fake_set_up,
+                                        fake_tear_down),
+        cmocka_unit_test_setup_teardown(what_the_accounting_does_not_tell_is_not_waited_for,
                                         fake_set_up, fake_tear_down),
         cmocka_unit_test_setup_teardown(the_accounting_tells_of_what_was_forgotten, fake_set_up,
                                         fake_tear_down),

@@ -204,9 +204,56 @@ static void an_accounting_that_tells_nonsense_is_not_believed(void **state)
     assert_false(slurm_accounting_read(&record, job));
 }
 
+static void the_accounting_adds_up_steps(void **state)
+{
+    struct error error;
+    struct slurm_record record;
+    (void)state;
+    /* As 22.05 tells it: the microseconds of two sums, and what was used as requested. */
+    const struct value *job = json_read(
+        fake.arena,
+        TEXT("{\"name\": \"j-1-a1\", \"job_id\": 7, \"steps\": ["
+             "{\"time\": {\"total\": {\"seconds\": 1, \"microseconds\": 1017453}}, \"tres\": "
+             "{\"requested\": {\"max\": [{\"type\": \"cpu\", \"count\": 1740}, {\"type\": \"mem\", "
+             "\"count\": 72736768}]}, \"consumed\": {\"max\": [{\"type\": \"mem\", \"count\": "
+             "1e12}]}}},"
+             "{\"time\": {\"total\": {\"seconds\": 0, \"microseconds\": 1840}}, \"tres\": "
+             "{\"requested\": {\"max\": [{\"type\": \"mem\", \"count\": 1667072}]}}},"
+             "{\"time\": {\"total\": {\"seconds\": -1e30}}, \"tres\": {\"requested\": {\"max\": "
+             "[{\"type\": \"mem\", \"count\": 1e30}, {\"type\": \"mem\"}, 7]}}}, null]}"),
+        "a job", &yaml_trusted_limits, &error);
+    assert_non_null(job);
+    assert_true(slurm_accounting_read(&record, job));
+    assert_int_equal((int64_t)record.cpu_time, 2019293);
+    assert_int_equal((int64_t)record.memory_peak, 72736768);
+}
+
+static void nodes_are_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes;
+        int count;
+    } lists[] = {{"", 0},
+                 {"n1", 1},
+                 {"n1,n2", 2},
+                 {"n[1-3,7],m2", 5},
+                 {"n[01-12]", 12},
+                 {"r[1-2]n[1-3]", 6},
+                 {"n[1-", 1},
+                 {"n[3-1]", 1},
+                 {"n[]", 1},
+                 {"n[1-999999999]", 1},
+                 {"n[1-2],[3-4]", 4}};
+    for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
+        assert_int_equal(slurm_record_count_nodes(text_of(lists[i].nodes)), lists[i].count);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_accounting_adds_up_steps, fake_set_up, fake_tear_down),
+        cmocka_unit_test(nodes_are_counted),
         cmocka_unit_test_setup_teardown(numbers_that_began_anew_are_taken, fake_set_up,
                                         fake_tear_down),
         cmocka_unit_test_setup_teardown(few_jobs_are_given_back, fake_set_up, fake_tear_down),

@@ -305,21 +305,23 @@ void history_runs_add(const struct job_record *record, const struct progress *pr
     }
 }
 
-int history_add(const struct spool *spool, const struct job_record *record,
-                const struct progress *progress, bool finished, int64_t now, struct error *error)
+void history_format(const struct job_record *record, const struct progress *progress, bool finished,
+                    int64_t now, struct buffer *lines)
 {
-    struct buffer lines = {0};
-    int directory = -1, result = 0;
-    history_runs_add(record, progress, finished, false, now, &lines);
-    if (lines.length) {
-        directory = history_open(spool, true, error);
-        result = directory < 0 || shorten_if_full(directory, lines.length, error) ||
-                         eventlog_append_to(directory, file_name, buffer_text(&lines), error)
+    history_runs_add(record, progress, finished, false, now, lines);
+}
+
+int history_append(const struct spool *spool, struct text lines, struct error *error)
+{
+    if (!lines.length)
+        return 0;
+    int directory = history_open(spool, true, error);
+    if (directory < 0)
+        return -1;
+    int result = shorten_if_full(directory, lines.length, error) ||
+                         eventlog_append_to(directory, file_name, lines, error)
                      ? -1
                      : 0;
-    }
-    if (directory >= 0)
-        sys.close(directory);
-    buffer_free(&lines);
+    sys.close(directory);
     return result;
 }

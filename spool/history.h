@@ -53,10 +53,13 @@ struct history {
 int history_read(const struct spool *spool, struct arena *arena, struct history *history,
                  struct error *error);
 
-/* Add the runs of the attempt in `progress`, which has ended.  `finished`: the job has succeeded.
- * Not synced. */
-int history_add(const struct spool *spool, const struct job_record *record,
-                const struct progress *progress, bool finished, int64_t now, struct error *error);
+/* Append to `lines` those of the runs of the attempt in `progress`, which has ended at `now`.  `finished`: the job
+ * has succeeded. */
+void history_format(const struct job_record *record, const struct progress *progress, bool finished,
+                    int64_t now, struct buffer *lines);
+
+/* Append such lines, of any number of jobs, to the file.  Not synced.  -1 and a sentence. */
+int history_append(const struct spool *spool, struct text lines, struct error *error);
 
 /* All CPUs (thousandths) and GPUs that a job has at that size. */
 void history_amounts(const struct job_record *record, int64_t size, int64_t *cpus, int64_t *gpus);

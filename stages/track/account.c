@@ -1,14 +1,26 @@
-/* stages/track/account.c - a line in the accounts for each attempt that has ended
+/* stages/track/account.c - what each attempt that has ended leaves: a line in the accounts, and its runs in the history
  *
- * The lines of a batch are one write, after the ends are written down and before the sync that makes both
- * durable; no job leaves submitted/ before.  An attempt whose end was written down before this process
- * started gets its line from its files: it may have one, and readers count it once.
+ * The lines of a batch are one write to each file, after the ends are written down and before the sync that makes all
+ * durable; no job leaves submitted/ before its account is written.  An attempt whose end was written down before this
+ * process started gets its lines from its files: it may have them, and readers count them once.
  */
 #include "stages/track/inside.h"
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "spool/history.h"
 #include "stages/shared/account_files.h"
+
+/* What was measured at each size is for the prediction of other jobs. */
+static void add_runs(struct tracker *tracker, struct followed *followed,
+                     const struct job_record *record, bool done)
+{
+    struct buffer lines = {0};
+    if (record->request_file.length) /* else it is made from the log, and knows no template */
+        history_format(record, measure_progress(followed->tracked->measure), done, clock_now(),
+                       &lines);
+    followed->runs = arena_take(tracker->arena, &lines);
+}
 
 static void add_line(struct tracker *tracker, struct followed *followed, struct usage *usage)
 {
@@ -35,6 +47,7 @@ void account_ended(struct tracker *tracker, struct followed *followed,
     times.ended = poll->ended ? poll->ended : clock_now();
     usage_of(&usage, record, measure_progress(tracked->measure), &times, done);
     add_line(tracker, followed, &usage);
+    add_runs(tracker, followed, record, done);
 }
 
 void account_removed(struct tracker *tracker, const struct tracked *tracked,
@@ -78,8 +91,23 @@ static void account_recovered(struct tracker *tracker, struct followed *followed
         followed->end = false;
         return;
     }
-    account_files_line(followed->job, &record, followed->fate == FATE_DONE, tracker->arena, &line);
+    bool done = followed->fate == FATE_DONE;
+    account_files_line(followed->job, &record, done, tracker->arena, &line);
     followed->account = arena_take(tracker->arena, &line);
+    add_runs(tracker, followed, &record, done);
+}
+
+/* Nothing waits for the history: what cannot be written is said, and missing. */
+static void write_runs(struct round *round)
+{
+    struct buffer lines = {0};
+    struct error error;
+    for (size_t i = 0; i < round->count; i++)
+        if (round->jobs[i].end && !round->jobs[i].tracked->accounted && round->jobs[i].runs.length)
+            buffer_add_text(&lines, round->jobs[i].runs);
+    if (history_append(&round->tracker->stage.spool, buffer_text(&lines), &error))
+        log_warn("measurements of jobs that have ended are not kept: %s", error.text);
+    buffer_free(&lines);
 }
 
 int account_write(struct round *round)
@@ -94,15 +122,18 @@ int account_write(struct round *round)
         if (followed->end && !followed->tracked->accounted)
             buffer_add_text(&lines, followed->account);
     }
-    int result = lines.length
-                     ? usage_append(&tracker->stage.spool, buffer_text(&lines), clock_now(), &error)
-                     : 0;
-    for (size_t i = 0; i < round->count && !result; i++)
-        if (round->jobs[i].end)
-            round->jobs[i].tracked->accounted = true;
+    int result = 0;
+    if (lines.length)
+        result = usage_append(&tracker->stage.spool, buffer_text(&lines), clock_now(), &error);
     if (result && !tracker->accounts_fail)
         log_warn("%s; jobs that have ended stay in submitted/ until this works", error.text);
     tracker->accounts_fail = result != 0;
     buffer_free(&lines);
-    return result;
+    if (result)
+        return -1;
+    write_runs(round);
+    for (size_t i = 0; i < round->count; i++)
+        if (round->jobs[i].end)
+            round->jobs[i].tracked->accounted = true;
+    return 0;
 }

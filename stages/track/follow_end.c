@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/yaml.h"
 #include "spool/eventlog.h"
-#include "spool/history.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/end_line.h"
 #include "stages/shared/hold.h"
@@ -111,19 +110,6 @@ static int write_failure(struct tracker *tracker, struct followed *followed, str
     return 0;
 }
 
-/* What was measured is written down before the end, for those jobs that come after.  Nothing waits for
- * it: what cannot be written is said, and missing. */
-static void note_measured(struct tracker *tracker, struct followed *followed,
-                          const struct job_record *record, bool finished)
-{
-    struct tracked *tracked = followed->tracked;
-    struct error error;
-    if (follow_output_note_measured(followed->job, tracked, record, &error) ||
-        history_add(&tracker->stage.spool, record, measure_progress(tracked->measure), finished,
-                    clock_now(), &error))
-        log_warn("%s: its measurements are not kept: %s", followed->place.id, error.text);
-}
-
 /* A job that succeeded before the kill reached it has succeeded.  One that gave way has, too, if all
  * was done by then. */
 static bool is_done(const struct followed *followed)
@@ -172,8 +158,9 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     bool done = fate == FATE_DONE;
     struct job_record record;
     bool damaged = record_read(followed->job, tracker->arena, &record, error);
-    if (!tracked->noted && !damaged) /* a damaged record is seen to elsewhere */
-        note_measured(tracker, followed, &record, done);
+    if (!tracked->noted && !damaged && /* a damaged record is seen to elsewhere */
+        follow_output_note_measured(followed->job, tracked, &record, error))
+        log_warn("%s: its measurements are not kept: %s", followed->place.id, error->text);
     tracked->noted = true;
     if (poll->phase != PHASE_VANISHED)
         poll->phase = fate == FATE_FAILED ? PHASE_FAILED : PHASE_SUCCEEDED;

@@ -7,7 +7,7 @@
  *   warn.c           signals those whose time is nearly over
  *   follow_output.c  copies what they print, and measures their progress
  *   follow_end.c     writes down how they ended, and moves them
- *   account.c        writes what they used into the accounts
+ *   account.c        writes what they used into the accounts, and their runs into the history
  */
 #ifndef STAGES_TRACK_INSIDE_H
 #define STAGES_TRACK_INSIDE_H
@@ -87,8 +87,8 @@ struct followed { /* a job of a batch */
     bool stop_tasks;      /* kill some of its tasks; never with `stop` */
     int killed;           /* somebody requested its end, namely ...; -1: that is not known */
     struct control_request request;
-    enum fate fate;      /* its end is written down */
-    struct text account; /* its line for the accounts; in the arena */
+    enum fate fate;            /* its end is written down */
+    struct text account, runs; /* its lines for the accounts and for the history; in the arena */
 };
 
 struct round { /* one batch */
@@ -188,10 +188,10 @@ void follow_output_copy(struct round *round);
 int follow_output_note_measured(int job, const struct tracked *tracked,
                                 const struct job_record *record, struct error *error);
 
-/* account.c: make the line of an attempt that has ended.  The record has the failure, if it is one. */
+/* account.c: make the lines of an attempt that has ended.  The record has the failure, if it is one. */
 void account_ended(struct tracker *tracker, struct followed *followed,
                    const struct job_record *record, bool done);
-/* The same, and write it, for a job whose directory was removed, by the executor's last answer. */
+/* Write the line for the accounts of a job whose directory was removed, by the executor's last answer. */
 void account_removed(struct tracker *tracker, const struct tracked *tracked,
                      const struct job_poll *poll);
 /* Append the lines of all that end in this round.  -1, said, when they cannot be written: then nothing ends. */

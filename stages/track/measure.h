@@ -38,7 +38,7 @@ void measure_update(struct measure *measure, int job, const struct job_poll *pol
 void measure_resized(struct measure *measure, int64_t size, int64_t asked);
 
 /* The attempt has ended: read all remaining output (bounded), and write the progress, for
- * history_add().  Can be called again after a crash.  -1 and a sentence when it cannot be written. */
+ * history_format().  Can be called again after a crash.  -1 and a sentence when it cannot be written. */
 int measure_ended(struct measure *measure, int job, const struct job_poll *poll,
                   struct error *error);
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "spool/eventlog.h"
 #include "spool/history.h"
+#include "tests/unit/history_fixture.h"
 #include "spool/history_runs.h"
 #include "tests/unit/unit_arena.h"
 

@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "spool/history.h"
+#include "tests/unit/history_fixture.h"
 #include "spool/waiting.h"
 
 /* ---- a machine ---- */

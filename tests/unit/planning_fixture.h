@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "spool/history.h"
+#include "tests/unit/history_fixture.h"
 #include "spool/plan_file.h"
 #include "stages/prepare/rerender.h"
 #include "stages/shared/control.h"

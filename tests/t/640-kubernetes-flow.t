@@ -57,6 +57,13 @@ ok "a job that was evicted is tried again" wait_for 40 in_state pushed "done"
 like "$(log_of pushed)" 'reason=Evicted' "and its log says why"
 like "$(log_of pushed)" 'submitted attempt=2' "under a new name"
 
+# The accounts have what the pods' status tells: when, where, how they ended; not what they used.
+acct() { dlspool acct -P --noheader -o "$2" "$(basename "$(job_dir "$1")")"; }
+like "$(acct three State,ExitCode,NNodes,NodeList,TotalCPU,MaxRSS,GPUSeconds)" '^FAILED[|]3:0[|]1[|][a-z0-9-]+[|]unknown[|]unknown[|]0$' "the accounts say where a job ran, and what nobody counts is unknown"
+is "$(acct pushed Attempt,State,Reason | xargs)" "1|PREEMPTED|Evicted 2|COMPLETED|None" "an attempt that was evicted has its line"
+is "$(for name in greedy missing slow; do acct $name State; done | xargs)" "OUT_OF_MEMORY FAILED TIMEOUT" "states are told apart"
+is "$(dlspool acct --json "$(basename "$(job_dir slow)")" | jq -c '.[0] | (.ended > .started), (.elapsed_seconds - .cpu_held_seconds / .cpus | fabs < 0.01)' | xargs)" "true true" "it held what it had for as long as its pod ran"
+
 # A pod that is told to go is gone as soon as it has ended: how it ended is not forgotten.
 fate 'ousted-' '"seconds": -1, "count": 1'
 job ousted

@@ -4,10 +4,17 @@
 new_spool null || exit 1
 
 is "$(dlspool history)" "0 runs" "without a history there are no runs"
+# What a job used must not be lost: it waits with its end until that can be written.
+mkdir -p "$spool/history"
+: >"$spool/history/usage"
 start_daemon
-for name in right wrong resized plain; do
-    printf 'name: %s\nlibrary: any\ntype: single\nscript: echo hello\n' $name >"$spool/incoming/$name.yaml"
-done
+echo_job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: echo hello\n' "$1" >"$spool/incoming/$1.yaml"; }
+echo_job right
+ok "that the accounts cannot be written is said" \
+    wait_for 20 grep -q 'history/usage/ could not be opened: Not a directory; jobs that have ended stay in submitted/' "$scratch/daemon.log"
+is "$(ls "$spool/submitted" | wc -l)" 1 "and the job waits"
+rm "$spool/history/usage"
+for name in wrong resized plain; do echo_job $name; done
 for name in right wrong resized plain; do
     ok "$name ends in done/" wait_for 20 in_state $name "done"
 done

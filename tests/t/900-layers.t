@@ -52,6 +52,7 @@ room stages/submit base spool watcher executors stages stages/shared stages/prep
 room stages/track base job spool watcher request planner executors stages stages/shared
 room stages/resubmit base spool watcher request stages stages/shared stages/prepare
 room stages/prune base spool archive stages stages/shared
+room stages/notify base job spool stages
 room stages/preview base spool executors executors/registry stages/prepare
 room stages/service base spool watcher renderer executors executors/registry stages stages/resubmit stages/prune
 room simulation base planner

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/section.h"
 #include "base/yaml.h"
+#include "job/messages.h"
 
 enum { SETTINGS_LIMIT = 256 * 1024 }; /* bytes */
 enum { PRIORITY_MOST = 100 };         /* the largest priority of a job file */
@@ -89,6 +90,61 @@ static int read_sync(const struct section *section, const struct value *value)
     return 0;
 }
 
+static int read_message_command(const struct section *section, const struct value *value)
+{
+    static const char what[] =
+        "a program by its absolute path and its arguments, such as [/usr/sbin/sendmail, -t, -i]";
+    struct message_settings *messages = &((struct settings *)section->target)->messages;
+    if (value->kind != VALUE_LIST)
+        return section_expected(section, value, "notify.command", what);
+    const char **words = arena_allocate(section->arena, (value->list.count + 1) * sizeof(*words));
+    for (size_t i = 0; i < value->list.count; i++) {
+        const struct value *word = value->list.items[i];
+        if (!section_is_plain(word) || (i == 0 && !text_starts(word->string, "/")))
+            return section_expected(section, word, "notify.command", what);
+        words[i] = word->string.data;
+    }
+    messages->command = value->list.count ? words : NULL;
+    return 0;
+}
+
+static int read_webhook(const struct section *section, const struct value *value)
+{
+    bool plain = section_is_plain(value) && !memchr(value->string.data, ' ', value->string.length);
+    if (!plain || (value->string.length && !text_starts(value->string, "https://") &&
+                   !text_starts(value->string, "http://") && !text_starts(value->string, "/")))
+        return error_set(section->error, /* not quoted: who has it may post there */
+                         "dlspool.yaml:%u: notify.webhook: found something else, expected a URL "
+                         "such as https://chat.example.org/hooks/x, or the absolute path of a file "
+                         "that holds one",
+                         value->line);
+    ((struct settings *)section->target)->messages.webhook = value->string;
+    return 0;
+}
+
+static int read_addresses(const struct section *section, const struct value *value)
+{
+    struct settings *settings = section->target;
+    bool any = value->kind == VALUE_STRING && text_is(value->string, "any");
+    if (!any && (value->kind != VALUE_STRING || !text_is(value->string, "own")))
+        return section_expected(section, value, "notify.addresses", "own or any");
+    settings->messages.any_address = any;
+    return 0;
+}
+
+static bool is_domain(struct text domain)
+{
+    char address[300];
+    int length = snprintf(address, sizeof(address), "a@%.*s", (int)domain.length, domain.data);
+    return domain.length == 0 || (domain.length < sizeof(address) - 2 &&
+                                  message_address_is_valid((struct text){address, (size_t)length}));
+}
+
+static bool is_address(struct text address)
+{
+    return address.length == 0 || message_address_is_valid(address);
+}
+
 /* clang-format off */
 #define AT(member) offsetof(struct settings, member)
 static const struct section_field table[] = {
@@ -126,6 +182,17 @@ static const struct section_field table[] = {
     {"keep.failed", SECTION_DURATION, AT(keep.failed), 0, 3600000, 315360000000, .what = NULL},
     {"keep.output", SECTION_DURATION, AT(keep.output), 0, 3600000, 315360000000, .what = NULL},
     {"keep.size", SECTION_BYTES, AT(keep.size), .what = "a size such as 500G or 2Ti"},
+    {"notify", SECTION_INNER, .what = NULL},
+    {"notify.command", .read = read_message_command},
+    {"notify.webhook", .read = read_webhook},
+    {"notify.domain", SECTION_TEXT, AT(messages.domain), .valid = is_domain,
+     .what = "a domain such as example.org"},
+    {"notify.from", SECTION_TEXT, AT(messages.from), .valid = is_address,
+     .what = "an address such as dlspool@example.org"},
+    {"notify.addresses", .read = read_addresses},
+    {"notify.timeout", SECTION_DURATION, AT(messages.timeout), 60000, 100, 3600000, .what = NULL},
+    {"notify.retry", SECTION_DURATION, AT(messages.retry), 10000, 100, 3600000, .what = NULL},
+    {"notify.give_up", SECTION_DURATION, AT(messages.give_up), 3 * 86400000, 1000, 31536000000, .what = NULL},
     {"planner", SECTION_INNER, .what = NULL},
     {"planner.tick", SECTION_DURATION, AT(planner_tick), 5000, 100, 600000, .what = NULL},
     {"planner.dwell", SECTION_DURATION, AT(planner_dwell), 60000, 0, 86400000, .what = NULL},
@@ -153,6 +220,11 @@ static int read_tree(struct settings *settings, struct error *error)
         settings->executor = TEXT("null");
     else if (!settings->executor.length)
         settings->executor = TEXT("local");
+    if (settings->messages.command && settings->messages.webhook.length)
+        return error_set(error,
+                         "dlspool.yaml:%u: notify.webhook: found beside notify.command, expected "
+                         "one of them",
+                         value_get(value_get(tree, "notify"), "webhook")->line);
     if (settings->user.length && !getpwnam(settings->user.data))
         return section_expected(&section, value_get(tree, "user"), "user",
                                 "a user that this machine knows");
@@ -180,6 +252,11 @@ int settings_read(struct settings *settings, const struct spool *spool, struct e
         result = settings_parse(settings, buffer_text(&bytes), error);
     buffer_free(&bytes);
     return result;
+}
+
+bool settings_has_messages(const struct settings *settings)
+{
+    return settings->messages.command || settings->messages.webhook.length;
 }
 
 void settings_free(struct settings *settings)

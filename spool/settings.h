@@ -37,6 +37,18 @@ struct keep_rules {
     int64_t size;         /* bytes of jobs and archives, above which the oldest jobs go */
 };
 
+/* How owners are told of their jobs.  At most one of command and webhook is set; neither: they are not told. */
+struct message_settings {
+    const char **
+        command; /* ends with NULL: a program by its absolute path, and its arguments; NULL: none */
+    struct text webhook; /* a URL, or the absolute path of a file with one; empty: none */
+    struct text domain;  /* of owners' addresses; empty: these are names alone */
+    struct text from;    /* whom messages are from; empty: dlspool, at the domain */
+    bool any_address;    /* a job may name others than its owner's own */
+    /* Milliseconds: that sending one may take; until one is sent again, the first time; until it is dropped. */
+    int64_t timeout, retry, give_up;
+};
+
 struct settings {
     struct arena *arena;
     const struct value *tree;
@@ -47,6 +59,7 @@ struct settings {
     size_t administrator_count;
     struct job_limits limits;
     struct keep_rules keep;
+    struct message_settings messages;
     enum sync_mode sync;
     /* All durations in milliseconds. */
     int64_t scan_interval, quiet_time, doubtful_time, cut_off_time;
@@ -75,6 +88,9 @@ void settings_free(struct settings *settings);
 
 /* Does anything that has ended go away by itself? */
 bool settings_prunes(const struct settings *settings);
+
+/* Whether owners are told of their jobs at all. */
+bool settings_has_messages(const struct settings *settings);
 
 /* Whether the user may act on other people's jobs: root, the spool's owner, or an administrator. */
 bool settings_is_administrator(const struct settings *settings, const struct spool *spool,

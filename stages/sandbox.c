@@ -11,16 +11,13 @@
 
 #include "stages/sandbox_calls.h"
 
-static int become_user(struct text user, struct error *error)
+int sandbox_become_user(struct text user, struct error *error)
 {
     if (user.length == 0 || geteuid() != 0)
         return 0;
     const struct passwd *entry = getpwnam(user.data);
     if (!entry)
         return error_set(error, "dlspool.yaml: user: this machine knows no user \"%s\"", user.data);
-    /* One capability may stay: to ask whether somebody still writes to their file. */
-    if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
-        return error_errno(error, "the capabilities could not be kept");
     if (initgroups(entry->pw_name, entry->pw_gid) || setgid(entry->pw_gid) || setuid(entry->pw_uid))
         return error_errno(error, "the user %s could not be taken on", user.data);
     return 0;
@@ -58,7 +55,10 @@ int sandbox_enter(const struct spool *spool, struct text user, enum sandbox_read
 {
     /* The time zone is read now, as /etc cannot be read any more. */
     tzset();
-    if (become_user(user, error) || drop_capabilities(reader, error))
+    /* One capability may stay: to ask whether somebody still writes to their file. */
+    if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+        return error_errno(error, "the capabilities could not be kept");
+    if (sandbox_become_user(user, error) || drop_capabilities(reader, error))
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return error_errno(error, "no_new_privs could not be set");

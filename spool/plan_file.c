@@ -161,9 +161,15 @@ int plan_file_read(const struct spool *spool, struct arena *arena, struct plan_f
     if (result && errno == ENOENT)
         result = 1;
     if (!result)
-        read_lines(arena, arena_text(arena, bytes.data ? bytes.data : "", bytes.length), plan);
+        plan_file_parse(buffer_text(&bytes), arena, plan);
     buffer_free(&bytes);
     return result;
+}
+
+void plan_file_parse(struct text source, struct arena *arena, struct plan_file *plan)
+{
+    *plan = (struct plan_file){0};
+    read_lines(arena, arena_text(arena, source.length ? source.data : "", source.length), plan);
 }
 
 const struct planned_job *plan_file_find(const struct plan_file *plan, const char *id)

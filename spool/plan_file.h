@@ -54,6 +54,9 @@ void plan_file_remove(const struct spool *spool);
 int plan_file_read(const struct spool *spool, struct arena *arena, struct plan_file *plan,
                    struct error *error);
 
+/* The same from the bytes of the file. */
+void plan_file_parse(struct text source, struct arena *arena, struct plan_file *plan);
+
 /* NULL when the plan does not contain the job. */
 const struct planned_job *plan_file_find(const struct plan_file *plan, const char *id);
 

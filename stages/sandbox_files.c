@@ -32,21 +32,26 @@
 
 static const struct {
     const char *name;
-    uint64_t access[3]; /* by enum sandbox_reader */
+    uint64_t access[SANDBOX_READERS]; /* by enum sandbox_reader */
 } rights[] = {
-    {".", {LIST, LIST, LIST}},  /* opened again for the sake of NFS; the names in .podman, too */
-    {".lease", {READ, READ}},   /* as it is now: another is another daemon's */
+    /* opened again for the sake of NFS; the names in .podman, too */
+    {".", {LIST, LIST, LIST, LIST}},
+    /* as it is now: another is another daemon's */
+    {".lease", {READ, READ, 0, READ}},
     {".host", {0, READ, READ}}, /* which libraries this machine has; intake has read it before */
     {"templates.git", {LOOK, LOOK, LOOK}}, /* rendering */
     {"incoming", {TAKE}},                  /* dropped files are taken, or renamed out of sight */
     {".claims", {TAKE}},
-    {".new", {TAKE}},         /* jobs are made here, */
-    {"failed", {TAKE, MOVE}}, /* and moved to these, with what cannot be read of a dropped file */
-    {"rendered", {MOVE, MOVE, LOOK}},
-    {"held", {MOVE, MOVE}},
-    {"submitted", {WRITE, LOOK}},        /* control requests */
-    {"done", {LOOK, LOOK}},              /* is there such a job? */
-    {"/dev/urandom", {READ, READ, READ}} /* seeds of hash tables */
+    /* jobs are made here, and moved to these, with what cannot be read of a dropped file */
+    {".new", {TAKE}},
+    {"failed", {TAKE, MOVE, 0, LOOK}},
+    {"rendered", {MOVE, MOVE, LOOK, LOOK}},
+    {"held", {MOVE, MOVE, 0, LOOK}},
+    {"submitted", {WRITE, LOOK, 0, LOOK}}, /* control requests */
+    {"done", {LOOK, LOOK, 0, LOOK}},       /* is there such a job? */
+    {"messages", {WRITE, 0, 0, WRITE}},    /* of what owners are told */
+    /* seeds of hash tables */
+    {"/dev/urandom", {READ, READ, READ, READ}},
 };
 
 /* The kernel's struct as of ABI 6; what an older one does not know must be 0. */

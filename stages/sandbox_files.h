@@ -13,7 +13,9 @@
 enum sandbox_reader {
     SANDBOX_INTAKE, /* takes files out of incoming/ and makes jobs of them */
     SANDBOX_REREAD, /* renders the requests of jobs again, and moves these */
-    SANDBOX_VERIFY  /* renders the requests of jobs of rendered/ again, and writes nothing */
+    SANDBOX_VERIFY, /* renders the requests of jobs of rendered/ again, and writes nothing */
+    SANDBOX_NOTIFY, /* reads what has become of jobs, and writes to messages/ */
+    SANDBOX_READERS
 };
 
 /* Confine this process for good; needs no_new_privs.  Says so, and returns 0, where the kernel has no

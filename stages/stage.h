@@ -74,7 +74,8 @@ struct stage_operations {
     void (*close)(struct stage *stage);
 };
 
-extern const struct stage_operations intake_stage, submit_stage, track_stage, resubmit_stage;
+extern const struct stage_operations intake_stage, submit_stage, track_stage, resubmit_stage,
+    notify_stage;
 
 /* Serve as that stage until told to stop.  Returns the exit status of the process. */
 int stage_run(const struct stage_operations *operations, const char *directory);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include "executors/registry/registry.h"
 #include "spool/identity.h"
 #include "spool/seal.h"
+#include "spool/subscription.h"
 #include "stages/guard.h"
 #include "stages/lease.h"
 #include "stages/prune/prune.h"
@@ -32,9 +34,9 @@
 #include "stages/service/watchdog.h"
 #include "stages/stage.h"
 
-/* In the order in which they are started, and stopped; prune only where something is to go. */
+/* In the order in which they are started, and stopped; those that are not always wanted last. */
 static const struct stage_operations *const stage_table[] = {
-    &intake_stage, &resubmit_stage, &submit_stage, &track_stage, &prune_stage};
+    &intake_stage, &resubmit_stage, &submit_stage, &track_stage, &notify_stage, &prune_stage};
 enum { STAGES = ARRAY_COUNT(stage_table) };
 
 static const int64_t first_pause = 100, longest_pause = 30000; /* milliseconds, between restarts */
@@ -242,11 +244,17 @@ static void stop_all(struct supervisor *supervisor)
     supervisor->stopping_stages = false;
 }
 
+/* Owners are told of their jobs where the settings say how; jobs go to archives where they say when. */
+static bool is_wanted(const struct supervisor *supervisor, int which)
+{
+    return (stage_table[which] != &notify_stage || settings_has_messages(&supervisor->settings)) &&
+           (stage_table[which] != &prune_stage || settings_prunes(&supervisor->settings));
+}
+
 static void start_missing(struct supervisor *supervisor, const sigset_t *signals)
 {
     for (int i = 0; i < STAGES; i++)
-        if (supervisor->children[i].process == 0 &&
-            (stage_table[i] != &prune_stage || settings_prunes(&supervisor->settings)) &&
+        if (supervisor->children[i].process == 0 && is_wanted(supervisor, i) &&
             clock_elapsed() >= supervisor->children[i].start_at)
             start_child(supervisor, i, signals);
 }
@@ -265,6 +273,15 @@ static int read_settings(struct settings *settings, const struct spool *spool, s
     return 0;
 }
 
+/* The directory of what owners are to be told belongs to who writes there. */
+static int make_messages(const struct supervisor *supervisor, struct error *error)
+{
+    struct text name = supervisor->settings.user;
+    const struct passwd *user = name.length ? getpwnam(name.data) : NULL;
+    return subscription_make_directory(&supervisor->spool, user ? user->pw_uid : (uid_t)-1,
+                                       user ? user->pw_gid : (gid_t)-1, error);
+}
+
 /* Before a stage starts: what the machine has is known, and there is a key where records are sealed. */
 static void prepare_stages(struct supervisor *supervisor)
 {
@@ -272,6 +289,8 @@ static void prepare_stages(struct supervisor *supervisor)
     if (seal_is_needed(supervisor->settings.user) && seal_make_key(&supervisor->spool, &error))
         log_warn("%s; jobs wait until there is one", error.text);
     trust_warn(&supervisor->spool, &supervisor->settings);
+    if (settings_has_messages(&supervisor->settings) && make_messages(supervisor, &error))
+        log_warn("%s", error.text);
     if (ask_host(&supervisor->spool, &supervisor->settings, &error))
         log_warn("%s; what this machine has stays as it was last known", error.text);
 }

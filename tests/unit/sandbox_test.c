@@ -95,6 +95,7 @@ static void lay_out(const struct fixture *fixture)
     spool_has(fixture, "dlspool.yaml", "executor: \"null\"\n");
     spool_has(fixture, ".lease", "1 here 1 locked 1\n");
     spool_has(fixture, "templates.git", NULL);
+    spool_has(fixture, "messages", NULL);
     spool_has(fixture, ".podman", NULL);
     spool_has(fixture, ".podman/secret", "secret\n");
     spool_has(fixture, "incoming/mine", "mine\n");
@@ -135,6 +136,8 @@ static void make_own_file(const char *name)
         _exit(NO_GOOD);
 }
 
+static const char *const own_files[] = {".new/own", "failed/own", NULL, "messages/own"};
+
 /* Try everything in one confined process, as somebody would who has taken it over. */
 static void try_all(const struct fixture *fixture, enum sandbox_reader reader)
 {
@@ -146,7 +149,7 @@ static void try_all(const struct fixture *fixture, enum sandbox_reader reader)
     if (child == 0) {
         bool refused = true;
         enter_or_end(fixture, reader);
-        make_own_file(reader == SANDBOX_REREAD ? "failed/own" : ".new/own");
+        make_own_file(own_files[reader]);
         for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++) {
             *trying = trials[i].name;
             if (result_of(&trials[i]) == REFUSED)
@@ -175,6 +178,13 @@ static void reading_again_can_do_nothing_else(void **state)
     if (landlock_abi() < 3)
         skip();
     try_all(*state, SANDBOX_REREAD);
+}
+
+static void telling_owners_can_do_nothing_else(void **state)
+{
+    if (landlock_abi() < 3)
+        skip();
+    try_all(*state, SANDBOX_NOTIFY);
 }
 
 /* A trial that fails everywhere would show nothing. */
@@ -326,6 +336,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(jobs_can_be_moved_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(intake_can_do_nothing_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reading_again_can_do_nothing_else, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(telling_owners_can_do_nothing_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outside_the_sandbox_trials_succeed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(abort_still_aborts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(capabilities_are_those_that_are_needed, set_up, tear_down),

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/value.h"
+#include "job/messages.h"
 #include "job/parts.h"
 #include "job/sizes.h"
 
@@ -140,6 +141,12 @@ struct limit_signal {
     int64_t before;   /* milliseconds */
 };
 
+/* What the owner is told of the job. */
+struct wanted_messages {
+    unsigned int events; /* a set (job/messages.h) */
+    struct text mail;    /* valid addresses, with ", " between them; empty: the owner's own */
+};
+
 /* description.retries beyond numbers. */
 enum {
     RETRIES_ENDLESS = -1, /* a transient failure is retried without limit */
@@ -186,6 +193,7 @@ struct description {
     size_t after_count;
     bool hold; /* it waits until it is released */
     struct begin begin;
+    struct wanted_messages messages;
     struct platform platform;
     struct registry *registries; /* in addition to the site's */
     size_t registries_count;

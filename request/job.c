@@ -21,9 +21,9 @@
 #include "request/deadline.h"
 #include "request/field_tables.h"
 #include "request/known_words.h"
-#include "request/later.h"
 #include "request/limit_signal.h"
 #include "request/notes.h"
+#include "request/notify.h"
 #include "request/placement.h"
 #include "request/size.h"
 #include "request/synonyms.h"
@@ -82,7 +82,7 @@ static const struct field fields[] = {
     {FIELD_NAME("checkpoint"), read_checkpoint, MEMBER(checkpoint)},
     {FIELD_NAME("after"), read_after, MEMBER(after), COUNT(after_count)},
     {FIELD_NAME("hold"), read_boolean, MEMBER(hold)},
-    {FIELD_NAME("notify"), read_later_words, .later = true},
+    {FIELD_NAME("notify"), read_notify, MEMBER(messages)},
     {FIELD_NAME("privileged"), read_boolean, .later = true},
 };
 

@@ -11,6 +11,7 @@
 #include "request/notes.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
+#include "stages/intake/subscribe.h"
 #include "stages/intake/witness.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
@@ -35,6 +36,7 @@ static struct job_record start_record(struct acceptor *acceptor, struct acceptan
     struct arena *arena = acceptor->arena;
     item->notes = (struct notes){.count = 0};
     item->hold = false;
+    item->subscription = (struct subscription){.events = 0};
     struct job_record record = {
         .uid = item->drop.uid,
         .accepted = now,
@@ -163,6 +165,8 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
     if (!result)
         result = write_beginning(job, item, record, diagnosis, error);
     sys.close(job);
+    if (!result && item->subscription.events)
+        result = subscription_begin(spool, item->id, &item->subscription, record->gid, error);
     item->fate = result ? ACCEPT_KEEP : ACCEPT_JOB;
     if (result)
         job_discard(spool, item->id);
@@ -254,6 +258,9 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
         return refuse_request(acceptor, item, &record, &preparation.error, error);
     set_id(item, &record, record.name);
     item->hold = preparation.description->hold;
+    item->subscription =
+        subscribe_settle(arena, &acceptor->stage->settings.messages,
+                         &preparation.description->messages, &record, &preparation.notes);
     take_conditions(arena, &record, &preparation);
     enum prepare_result prepared =
         limits_hold(arena, &limits, acceptor->repository, &record, &preparation);

@@ -9,6 +9,7 @@
 #define STAGES_INTAKE_NEW_JOB_H
 
 #include "request/notes.h"
+#include "spool/subscription.h"
 #include "stages/guard.h"
 #include "stages/intake/backlog.h"
 #include "stages/intake/claim.h"
@@ -29,11 +30,12 @@ struct acceptance {
     struct drop drop;
     char id[ID_SIZE];
     enum fate fate;
-    enum state state;   /* where the new job goes */
-    bool readable;      /* `bytes` is what was dropped */
-    struct notes notes; /* for the job's log */
-    bool hold;          /* the new job is held until somebody releases it */
-    bool doubtful;      /* publishing it failed; it may exist all the same */
+    enum state state;                 /* where the new job goes */
+    bool readable;                    /* `bytes` is what was dropped */
+    struct notes notes;               /* for the job's log */
+    bool hold;                        /* the new job is held until somebody releases it */
+    struct subscription subscription; /* of what its owner is told; events 0: nothing */
+    bool doubtful;                    /* publishing it failed; it may exist all the same */
 };
 
 struct acceptor {

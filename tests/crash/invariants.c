@@ -13,6 +13,7 @@
 #include "spool/eventlog.h"
 #include "spool/jobs.h"
 #include "spool/record.h"
+#include "spool/subscription.h"
 #include "spool/usage.h"
 #include "tests/crash/scheduler.h"
 #include "tests/crash/tree.h"
@@ -111,6 +112,23 @@ static void check_why_mode(struct checking *checking, const char *job)
     snprintf(path, sizeof(path), "%s/why", job);
     check_mode(checking, path, quotes ? 0640 : 0644, false);
     buffer_free(&why);
+}
+
+/* Nobody tells anybody here: so what its owner is to be told is there as soon as the job is. */
+static void check_messages(struct checking *checking, const char *id)
+{
+    struct subscription subscription;
+    struct error error;
+    int directory = subscription_open_directory(&checking->spool);
+    char path[TREE_PATH_SIZE];
+    if (directory < 0 ||
+        subscription_read(directory, id, checking->arena, &subscription, &error) != 0 ||
+        subscription.events != 1u << MESSAGE_END)
+        found(checking, FOUND_LOST, "messages/%s does not say what its owner wants to be told", id);
+    snprintf(path, sizeof(path), "%s/messages/%s", checking->check->world->spool, id);
+    check_mode(checking, path, 0640, true);
+    if (directory >= 0)
+        sys.close(directory);
 }
 
 static void check_request(struct checking *checking, const char *job, const struct dropped *dropped)
@@ -442,6 +460,8 @@ static int check_job(void *context, const struct job_place *place)
         check_request(checking, job, dropped);
     if (!text_is(record.id, place->id))
         found(checking, FOUND_WRONG, "%s/job.yaml has the id of another job", job);
+    if (dropped->kind == KIND_FLAKY && record.request_file.length)
+        check_messages(checking, place->id);
     if (checking->check->ended && record.manifest_sha256.length)
         check_manifest(checking, job, &record);
     if (checking->check->ended)

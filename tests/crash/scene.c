@@ -31,13 +31,15 @@ static void add_after(struct scene *scene, enum kind kind, const char *after)
     struct dropped *dropped = &scene->dropped[scene->count++];
     dropped->kind = kind;
     snprintf(dropped->file, sizeof(dropped->file), "%s-%02d.yaml", words[kind], scene->count);
-    snprintf(dropped->bytes, sizeof(dropped->bytes),
-             "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\n%s%s%s%s%sscript: |\n  echo %d\n"
-             "...\n",
-             words[kind], scene->count, kind == KIND_BAD ? "nonsense" : "single",
-             kind == KIND_SHAKY, after ? "after: [" : "", after ? after : "", after ? "]\n" : "",
-             sized ? "tasks: {main: {cpus: 1}}\nsize: {min: 1, max: 2}\n" : "",
-             stops ? "checkpoint: {signal: USR1, grace: 1s}\n" : "", scene->count);
+    snprintf(
+        dropped->bytes, sizeof(dropped->bytes),
+        "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\n%s%s%s%s%s%sscript: |\n  echo %d\n"
+        "...\n",
+        words[kind], scene->count, kind == KIND_BAD ? "nonsense" : "single", kind == KIND_SHAKY,
+        after ? "after: [" : "", after ? after : "", after ? "]\n" : "",
+        sized ? "tasks: {main: {cpus: 1}}\nsize: {min: 1, max: 2}\n" : "",
+        stops ? "checkpoint: {signal: USR1, grace: 1s}\n" : "",
+        kind == KIND_FLAKY ? "notify: end\n" : "", scene->count);
 }
 
 static void add(struct scene *scene, enum kind kind)
@@ -171,7 +173,8 @@ static const char settings[] = "executor: local\n"
                                "scan_interval: 2s\n"
                                "kill_grace: 1s\n"
                                "free_percent: 0\n"
-                               "limits:\n  rows: [{user: \"*\", running: 20, waiting: 100}]\n";
+                               "limits:\n  rows: [{user: \"*\", running: 20, waiting: 100}]\n"
+                               "notify: {command: [/nonexistent/sendmail]}\n";
 
 void world_name(struct world *world, const char *top, const char *name)
 {
@@ -185,8 +188,9 @@ void world_make(struct world *world, const char *top, const char *name, const st
     static const struct {
         const char *name;
         mode_t mode;
-    } parts[] = {{"incoming", 03777}, {"rendered", 0755}, {"submitted", 0755}, {"failed", 0755},
-                 {"held", 0755},      {"done", 0755},     {".claims", 0700},   {".new", 0700}};
+    } parts[] = {{"incoming", 03777}, {"rendered", 0755}, {"submitted", 0755},
+                 {"failed", 0755},    {"held", 0755},     {"done", 0755},
+                 {".claims", 0700},   {".new", 0700},     {"messages", 0755}};
     char path[TREE_PATH_SIZE];
     world_name(world, top, name);
     tree_remove(world->base);

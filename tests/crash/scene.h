@@ -13,7 +13,8 @@
 
 enum kind {
     KIND_GOOD,   /* succeeds at once */
-    KIND_FLAKY,  /* fails once with an exit code that retry.txt calls transient */
+    KIND_FLAKY,  /* fails once with an exit code that retry.txt calls transient; its owner wants
+                                 * to be told when it ends */
     KIND_SHAKY,  /* fails once with one that it does not know; has one retry */
     KIND_BAD,    /* a request with a mistake */
     KIND_LONG,   /* runs until it is killed, for which the user drops a control file

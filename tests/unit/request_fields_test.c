@@ -568,7 +568,7 @@ static void unknown_fields_name_the_nearest(void **state)
                            "library, version, type, program, entry, args, script, dataset, output, "
                            "tasks, env, image, gpu_type, features, spread, priority, retries, "
                            "time_limit, signal, queue, complete, array, size, debug, begin, "
-                           "deadline, deadline_mode, weight, units, checkpoint, after, hold"},
+                           "deadline, deadline_mode, weight, units, checkpoint, after, hold, notify"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},
     };
     CHECK_BAD(cases);
@@ -578,13 +578,61 @@ static void later_fields_are_refused_and_nonsense_first(void **state)
 {
     (void)state;
     static const struct bad_case cases[] = {
-        {"notify: me@example.org", "f.yaml:5:1: notify: not yet supported; leave the field out"},
-        {"notify: []", "f.yaml:5:9: notify: found a list, expected a word or a list of words"},
         {"privileged: true", "f.yaml:5:1: privileged: not yet supported; leave the field out"},
         {"privileged: 1", "f.yaml:5:13: privileged: found 1, expected true or false"},
     };
     CHECK_BAD(cases);
     good("hold: false\nprivileged: false\ndebug: false");
+}
+
+#define EVENTS                                                                                     \
+    "begin, end, fail, requeue, held, approval, time_limit_90, deadline_at_risk, "                 \
+    "deadline_missed or all"
+#define ADDRESS "an address such as ann@example.org, in letters and digits of ASCII"
+
+static void messages(void **state)
+{
+    (void)state;
+    static const struct bad_case cases[] = {
+        {"notify: me@example.org",
+         "f.yaml:5:9: notify: found \"me@example.org\", expected " EVENTS},
+        {"notify: []",
+         "f.yaml:5:9: notify: found a list, expected one of " EVENTS ", or a list of those"},
+        {"notify: [end, 1]", "f.yaml:5:15: notify[1]: found 1, expected " EVENTS},
+        {"notify: {}", "f.yaml:5:9: notify.events: missing, expected " EVENTS},
+        {"notify: {events: end, to: x}",
+         "f.yaml:5:23: notify.to: unknown field; the fields of notify are events, mail"},
+        /* What would begin another header, or be another's command. */
+        {"notify: {events: end, mail: \"a@b.org\\nBcc: c@d.org\"}",
+         "f.yaml:5:29: notify.mail: found \"a@b.org\\x0aBcc: c@d.org\", expected " ADDRESS},
+        {"notify: {events: end, mail: [a@b.org, \"x\\ry\"]}",
+         "f.yaml:5:39: notify.mail[1]: found \"x\\x0dy\", expected " ADDRESS},
+        {"notify: {events: end, mail: \"|/bin/sh\"}",
+         "f.yaml:5:29: notify.mail: found \"|/bin/sh\", expected " ADDRESS},
+        {"notify: {events: end, mail: \"-oQ/tmp\"}",
+         "f.yaml:5:29: notify.mail: found \"-oQ/tmp\", expected " ADDRESS},
+        {"notify: {events: end, mail: \"a,b\"}",
+         "f.yaml:5:29: notify.mail: found \"a,b\", expected " ADDRESS},
+        {"notify: {events: end, mail: a@}",
+         "f.yaml:5:29: notify.mail: found \"a@\", expected " ADDRESS},
+        {"notify: {events: end, mail: a@b..c}",
+         "f.yaml:5:29: notify.mail: found \"a@b..c\", expected " ADDRESS},
+        {"notify: {events: end, mail: a@-b}",
+         "f.yaml:5:29: notify.mail: found \"a@-b\", expected " ADDRESS},
+        {"notify: {events: end, mail: a..b@c}",
+         "f.yaml:5:29: notify.mail: found \"a..b@c\", expected " ADDRESS},
+        {"notify: {events: end, mail: [a, a, a, a, a, a, a, a, a]}",
+         "f.yaml:5:29: notify.mail: found 9 addresses, expected at most 8"},
+    };
+    CHECK_BAD(cases);
+    const struct description *job = good("notify: end");
+    assert_int_equal(job->messages.events, 1u << MESSAGE_END);
+    assert_int_equal(job->messages.mail.length, 0);
+    job = good("notify: {events: [begin, time_limit_90], mail: [ann, o'neil+x@mail.example.org]}");
+    assert_int_equal(job->messages.events, 1u << MESSAGE_BEGIN | 1u << MESSAGE_TIME_LIMIT_90);
+    assert_string_equal(job->messages.mail.data, "ann, o'neil+x@mail.example.org");
+    assert_int_equal(good("notify: all")->messages.events, (1u << MESSAGE_EVENTS) - 1);
+    assert_int_equal(good("notify: null")->messages.events, 0);
 }
 
 static void ports_of_a_role(void **state)
@@ -844,6 +892,7 @@ int main(void)
         TEST(roles_are_labels),
         TEST(unknown_fields_name_the_nearest),
         TEST(later_fields_are_refused_and_nonsense_first),
+        TEST(messages),
         TEST(ports_of_a_role),
         TEST(a_queue_is_a_label),
         TEST(debug_is_a_duration),

@@ -192,6 +192,32 @@ static void put_batch(struct arena *arena, struct value *map, const struct descr
     put_array(arena, map, &job->array);
 }
 
+static void put_messages(struct arena *arena, struct value *map,
+                         const struct wanted_messages *messages)
+{
+    struct buffer words = {0};
+    struct text events, rest, item;
+    struct value *list = value_list(arena), *addresses = value_list(arena);
+    if (!messages->events)
+        return;
+    message_events_format(messages->events, &words);
+    events = buffer_text(&words);
+    while (text_next(&events, ',', &item))
+        value_append(arena, list, value_text(arena, arena_text(arena, item.data, item.length)));
+    buffer_free(&words);
+    for (rest = messages->mail; rest.length && text_next(&rest, ',', &item);)
+        value_append(
+            arena, addresses,
+            value_text(arena, arena_text(arena, text_trim(item).data, text_trim(item).length)));
+    if (addresses->list.count) {
+        struct value *both = value_object(arena);
+        value_put(arena, both, "events", list);
+        value_put(arena, both, "mail", addresses);
+        list = both;
+    }
+    value_put(arena, map, "notify", list);
+}
+
 /* Note what a batch script has and the job file does not say. */
 static void note_batch(struct arena *arena, struct description *job)
 {
@@ -309,6 +335,7 @@ struct value *convert_description(struct arena *arena, struct description *job)
     put_text(arena, map, "output", job->output);
     put_retries(arena, map, job);
     put_batch(arena, map, job);
+    put_messages(arena, map, &job->messages);
     put_environment(arena, map, &job->environment);
     put_complete(arena, map, job);
     for (size_t i = 0; i < job->tasks_count; i++) {

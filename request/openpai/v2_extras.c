@@ -136,14 +136,37 @@ static void read_plugins(struct openpai_v2 *file, const struct value_path *path,
         note_path(file, path, "no effect here: expected a list of plugins");
 }
 
+/* OpenPAI's changes of a job's status, with what they are here. */
+static const struct {
+    const char *name;
+    enum message_event event;
+} changes[] = {{"running", MESSAGE_BEGIN},
+               {"succeeded", MESSAGE_END},
+               {"stopped", MESSAGE_FAIL},
+               {"failed", MESSAGE_FAIL},
+               {"retried", MESSAGE_REQUEUE}};
+
 static void read_notifications(struct openpai_v2 *file, const struct value_path *path,
                                const struct value *map)
 {
+    unsigned int *events = &file->job->messages.events;
     for (size_t i = 0; map->kind == VALUE_OBJECT && i < map->object.count; i++) {
-        struct value_path field = {.above = path, .name = map->object.members[i].key};
-        if (!asks_for_nothing(map->object.members[i].value))
-            note_path(file, &field, "no effect here: nobody is told");
+        const struct member *member = &map->object.members[i];
+        struct value_path field = {.above = path, .name = member->key};
+        size_t at = 0;
+        if (asks_for_nothing(member->value))
+            continue;
+        while (at < ARRAY_COUNT(changes) && !text_is(member->key, changes[at].name))
+            at++;
+        if (at == ARRAY_COUNT(changes))
+            note_path(file, &field, "no effect here: there is no message of that");
+        else if (member->value->kind != VALUE_BOOLEAN)
+            problems_expected(file->reading, &field, member->value, "true or false");
+        else
+            *events |= 1u << changes[at].event;
     }
+    if (*events & 1u << MESSAGE_END && !(*events & 1u << MESSAGE_FAIL))
+        note_path(file, path, "succeeded is end here: whichever way the job ends, it is told");
     if (map->kind != VALUE_OBJECT && !asks_for_nothing(map))
         note_path(file, path, "no effect here");
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "request/sbatch/mail.h"
 #include "request/sbatch/shares.h"
 
 enum { NAME_LONGEST = 63, LEAST_PRIORITY = -100 };
@@ -122,6 +123,7 @@ void native_write(struct wishes *wishes, struct value *root)
                    value_text(wishes->reading->arena,
                               spread->text.length ? spread->text : TEXT("prefer")));
     put_nice(wishes, root);
+    mail_put(wishes, root);
     shares_put(wishes, root);
     put_environment(wishes, root);
 }

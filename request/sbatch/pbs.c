@@ -10,6 +10,7 @@
 #include "request/sbatch/after.h"
 #include "request/sbatch/begin.h"
 #include "request/sbatch/forms.h"
+#include "request/sbatch/mail.h"
 
 static void keep_time(struct wishes *wishes, const struct given *given)
 {
@@ -235,8 +236,8 @@ const struct row pbs_rows[] = {
     {NULL, 'j', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
     {NULL, 'k', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
     {NULL, 'R', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
-    {NULL, 'm', ROW_VALUE, rows_note, 0, ROWS_MAIL},
-    {NULL, 'M', ROW_VALUE, rows_note, 0, ROWS_MAIL},
+    {NULL, 'm', ROW_VALUE, mail_keep_points, 0, "letters such as abe"},
+    {NULL, 'M', ROW_VALUE, mail_keep_users, 0, "an address"},
     {NULL, 'f', ROW_NO_VALUE, rows_note, 0, COMMAND},
     {NULL, 'z', ROW_NO_VALUE, rows_note, 0, COMMAND},
     {NULL, 'u', ROW_VALUE, rows_refuse, 0, "a job runs as the owner of its file"},

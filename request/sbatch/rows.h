@@ -50,7 +50,6 @@ void rows_keep_read(struct wishes *wishes, const struct given *given,
 #define ROWS_OUTPUT                                                                                \
     "what the job prints is kept in the spool (output/ beside the job; dlspool logs ID), and no "  \
     "file of this name is written"
-#define ROWS_MAIL "nobody is sent mail; dlspool list and dlspool show tell what has become of a job"
 
 /* What most rows do; each is the `read` of a row. */
 row_reader rows_keep_text;    /* the value, if there is one */

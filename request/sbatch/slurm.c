@@ -11,6 +11,7 @@
 #include "request/sbatch/after.h"
 #include "request/sbatch/begin.h"
 #include "request/sbatch/forms.h"
+#include "request/sbatch/mail.h"
 
 static void keep_time(struct wishes *wishes, const struct given *given)
 {
@@ -274,8 +275,8 @@ const struct row slurm_rows[] = {
     {"reboot", 0, ROW_NO_VALUE, rows_refuse, 0, "leave it out; no node is started anew for a job"},
     {"wckey", 0, ROW_VALUE, rows_note, 0, "jobs are not counted by it"},
     /* what is told */
-    {"mail-type", 0, ROW_VALUE, rows_note, 0, ROWS_MAIL},
-    {"mail-user", 0, ROW_VALUE, rows_note, 0, ROWS_MAIL},
+    {"mail-type", 0, ROW_VALUE, mail_keep_types, 0, "events such as BEGIN,END,FAIL"},
+    {"mail-user", 0, ROW_VALUE, mail_keep_users, 0, "an address"},
     {"comment", 0, ROW_VALUE, rows_note, 0, "a comment; it stays in the script"},
     {"admin-comment", 0, ROW_VALUE, rows_note, 0, "a comment; it stays in the script"},
     {"parsable", 0, ROW_NO_VALUE, rows_note, 0, COMMAND},

@@ -33,7 +33,9 @@ enum wish_kind {
     WISH_DIRECTORY,
     WISH_HOLD,
     WISH_SPREAD, /* as the native field; empty: prefer */
-    WISH_NICE,   /* 0 or more */
+    WISH_NICE,        /* 0 or more */
+    WISH_MAIL_EVENTS, /* a set (job/messages.h) */
+    WISH_MAIL_USERS,  /* valid addresses, with commas between them */
     WISH_KINDS
 };
 

@@ -38,7 +38,7 @@ is "$(cat "$project/result")" "good morning from train-it, 2 CPUs, 2 threads" "w
 like "$(printed train-it)" '^numbered$' "its job has a number"
 record=$(<"$(job_dir train-it)/job.yaml")
 like "$record" 'time_limit_ms: 87000000' "a day and ten minutes are its time"
-like "$(log train-it)" 'note .*--mail-type.*nobody is sent mail' "the log has the notes"
+like "$(log train-it)" 'note field=notify text="no effect: this site sends no messages' "the log has the notes"
 like "$(log train-it)" 'note .*--account.*no effect here' "and that this machine has one queue"
 
 cat >"$project/count.pbs" <<'S'

@@ -110,6 +110,7 @@ static void what_a_batch_script_asks_for_is_kept(void **state)
     static const char source[] = "#!/bin/bash\n"
                                  "#SBATCH -J train -t 1:30:00 -c 4 --mem=5000K -a 7 -H --nice=5\n"
                                  "#SBATCH -d afterok:a,afternotok:b -p gpu -D /srv/out\n"
+                                 "#SBATCH --mail-type=END,FAIL --mail-user=ann@example.org\n"
                                  "#DL checkpoint={signal: USR1}\n"
                                  "#DL args=[x]\n"
                                  "#DL retries=2\n"
@@ -140,6 +141,8 @@ static void what_a_batch_script_asks_for_is_kept(void **state)
     assert_int_equal(job->priority, -5);
     assert_int_equal(job->retries, 2);
     assert_true(job->hold);
+    assert_int_equal(job->messages.events, 1u << MESSAGE_END | 1u << MESSAGE_FAIL);
+    assert_true(text_is(job->messages.mail, "ann@example.org"));
     buffer_free(&out);
     arena_free(arena);
 }

@@ -503,7 +503,7 @@ static void what_has_no_effect_is_noted(void **state)
              "extras:\n  submitFrom: portal\n  gangAllocation: false\n"
              "  com.microsoft.pai.runtimeplugin:\n  - plugin: ssh\n  - plugin: teamwise_storage\n"
              "  - plugin: own\n"
-             "  jobStatusChangeNotification: {running: true, failed: false}\n"
+             "  jobStatusChangeNotification: {running: true, failed: false, asked: true}\n"
              "  hivedScheduler: {jobPriorityClass: prod, taskRoles: {worker: {skuNum: 1, skuType: "
              "null}}}\n");
     static const char *const fields[] = {
@@ -525,13 +525,14 @@ static void what_has_no_effect_is_noted(void **state)
         "extras.com.microsoft.pai.runtimeplugin[0].plugin ssh",
         "extras.com.microsoft.pai.runtimeplugin[1].plugin teamwise_storage",
         "extras.com.microsoft.pai.runtimeplugin[2].plugin own",
-        "extras.jobStatusChangeNotification.running",
+        "extras.jobStatusChangeNotification.asked",
         "extras.hivedScheduler.taskRoles.worker.skuNum"};
     for (size_t i = 0; i < ARRAY_COUNT(fields); i++)
         if (!noted(job, fields[i]))
             fail_msg("nothing is noted of %s", fields[i]);
     assert_int_equal(job->notes.count, ARRAY_COUNT(fields));
     assert_int_equal(job->priority, 50);
+    assert_int_equal(job->messages.events, 1u << MESSAGE_BEGIN);
     assert_int_equal(job->tasks[0].cpus, 1000);
 }
 

@@ -313,6 +313,39 @@ static void signals_are_slurms(void **state)
     assert_true(text_is(good("#DL signal=USR2\n#SBATCH --signal=USR1")->signal.name, "USR2"));
 }
 
+static void mail_becomes_messages(void **state)
+{
+    static const struct {
+        const char *lines;
+        unsigned int events;
+        const char *mail;
+    } cases[] = {
+        {"#SBATCH --mail-type=BEGIN,end --mail-user=ann@example.org",
+         1u << MESSAGE_BEGIN | 1u << MESSAGE_END, "ann@example.org"},
+        {"#SBATCH --mail-type=NONE", 0, ""},
+        {"#SBATCH --mail-type=ALL,TIME_LIMIT_90",
+         1u << MESSAGE_BEGIN | 1u << MESSAGE_END | 1u << MESSAGE_FAIL | 1u << MESSAGE_REQUEUE |
+             1u << MESSAGE_TIME_LIMIT_90,
+         ""},
+        {"#SBATCH --mail-user=ann@example.org", 0, ""},
+        {"#SBATCH --mail-type=END --mail-user=<you>", 1u << MESSAGE_END, ""},
+        {"#PBS -m abe -M ann@example.org,bob",
+         1u << MESSAGE_BEGIN | 1u << MESSAGE_END | 1u << MESSAGE_FAIL, "ann@example.org, bob"},
+        {"#PBS -m n", 0, ""},
+        {"#PBS -M ann", 1u << MESSAGE_FAIL, "ann"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct description *job = good(cases[i].lines);
+        assert_int_equal(job->messages.events, cases[i].events);
+        if (!text_is(job->messages.mail, cases[i].mail))
+            fail_msg("%s: found %.*s", cases[i].lines, (int)job->messages.mail.length,
+                     job->messages.mail.data);
+    }
+    bad("#SBATCH --mail-type=END,SOON", "--mail-type: found \"END,SOON\", expected events such as");
+    bad("#PBS -m abx", "-m: found \"abx\", expected letters such as abe");
+}
+
 static void what_cannot_be_kept_is_told(void **state)
 {
     static const struct {
@@ -370,7 +403,13 @@ static void what_cannot_be_kept_is_told(void **state)
     } notes[] = {
         {"#SBATCH -o x-%j.out", "line 2: --output", "no effect: what the job prints is kept"},
         {"#SBATCH --exclusive", "line 2: --exclusive", "others may use the rest of the node"},
-        {"#SBATCH --mail-type END", "line 2: --mail-type", "nobody is sent mail"},
+        {"#SBATCH --mail-type END,ARRAY_TASKS", "line 2: --mail-type", "of an array one message"},
+        {"#SBATCH --mail-type TIME_LIMIT_80", "line 2: --mail-type", "is time_limit_90 here"},
+        {"#SBATCH --mail-user ann", "line 2: --mail-user", "nothing says of what"},
+        {"#SBATCH --mail-user=<you>", "line 2: --mail-user",
+         "no effect: found \"<you>\", expected"},
+        {"#SBATCH --mail-type=END\n#DL notify=fail", "line 2: --mail-type",
+         "a #DL line gives notify"},
         {"#SBATCH --export=ALL", "line 2: --export", "the environment of the shell"},
         {"#SBATCH -J a/b", "line 2: --job-name", "a-b here, as a name is"},
         {"#SBATCH -t5\n#SBATCH -t 6", "line 2: --time", "--time in line 3 comes after it"},
@@ -513,6 +552,7 @@ int main(void)
         TEST(dependencies_are_kept_or_refused),
         TEST(beginnings_are_slurms_and_those_of_pbs),
         TEST(signals_are_slurms),
+        TEST(mail_becomes_messages),
         TEST(what_cannot_be_kept_is_told),
         TEST(no_option_is_dropped),
         TEST(the_page_has_every_option),

@@ -149,6 +149,13 @@ static void times_come_without_a_line(void **state)
 {
     static const char *const runs[] = {START, RUNS("1"), NULL};
     static const char *const late[] = {START, RUNS("1"), SUCCEEDS("1"), NULL};
+    /* A failure that a crash caught: it runs all the same. */
+    static const char *const caught[] = {START,
+                                         "intent attempt=1",
+                                         "failed reason=Refused retry=never why=x",
+                                         "submitted attempt=1",
+                                         "started attempt=1",
+                                         NULL};
     static const struct {
         const char *const *log;
         enum state state;
@@ -164,6 +171,7 @@ static void times_come_without_a_line(void **state)
         {runs, STATE_SUBMITTED, 20, 20, 0, "begin/1.0 time_limit_90/1.0 deadline_missed/0.0", 0},
         {late, STATE_DONE, 30, 6, 0, "begin/1.0 end/1.0", 0},
         {late, STATE_DONE, 30, 3, 0, "begin/1.0 end/1.0 deadline_missed/0.0", 0},
+        {caught, STATE_SUBMITTED, 20, 20, 0, "begin/1.0 time_limit_90/1.0 deadline_missed/0.0", 0},
         /* At risk for a minute, not for a moment. */
         {runs, STATE_SUBMITTED, 10, 20, 10, "begin/1.0", 11},
         {runs, STATE_SUBMITTED, 11, 20, 10, "begin/1.0 deadline_at_risk/0.0", 13},

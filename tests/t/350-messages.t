@@ -47,14 +47,14 @@ stages() { pgrep -P "$daemon" -x "$1"; }
 job silent 'notify: end'
 must "a job goes through a spool that sends no messages" wait_for 10 is_done silent
 like "$(cat "$(job_dir silent)/log")" 'note field=notify text="no effect: this site sends no messages' "its owner is told so"
-is "$(stages notify)$(ls -d "$spool/messages" 2>/dev/null)" "" "there is neither process nor directory for it"
+is "$(stages notify)$(ls -d "$spool/messages" 2>/dev/null)$(grep -F "[notify]" "$scratch/daemon.log")" "" "there is neither process nor directory for it"
 
 set_setting command "[$(command -v msmtp), -C, $scratch/msmtprc, -t]" domain example.org retry 100ms
 must "a process that tells owners is started" wait_for 10 stages notify
 job plain
 job first 'notify: {events: [begin, end], mail: bob@example.net}'
 must "a job is done" wait_for 10 is_done first
-ok "and its owner has two mails" wait_for 10 has_mails 2 first
+must "and its owner has two mails" wait_for 10 has_mails 2 first
 owner=$(id -un)
 mail=$(cat "$(mails_of first end)")
 like "$mail" "^X-Rcpt: $owner@example.org$" "they went to the owner's own address"

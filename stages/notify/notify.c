@@ -463,17 +463,30 @@ bool stages_notify_is_sending(const struct stage *stage)
     return false;
 }
 
-/* What is being sent has a moment to end, so that it is not sent again. */
+/* What is being sent has a moment to end, so that it is not sent again.  When all stages are told to stop this one is
+ * the last, and what they have left to be told has that moment, too. */
+static void finish(struct notify_stage *notify)
+{
+    struct stage *stage = &notify->stage;
+    int64_t until = clock_elapsed() + stop_patience;
+    notify->look = 0;
+    while (!stage->failed && clock_elapsed() < until) {
+        if (stage->stopping)
+            notify_round(stage);
+        else
+            (void)take_results(notify);
+        if (stage->failed || !stages_notify_is_sending(stage))
+            break;
+        struct pollfd ready = {.fd = notify->courier.socket, .events = POLLIN};
+        poll(&ready, 1, (int)(until - clock_elapsed()));
+    }
+}
+
 static void notify_close(struct stage *stage)
 {
     struct notify_stage *notify = stage_of(stage);
-    int64_t until = clock_elapsed() + stop_patience;
-    while (!stage->failed && stages_notify_is_sending(stage) && clock_elapsed() < until) {
-        struct pollfd ready = {.fd = notify->courier.socket, .events = POLLIN};
-        poll(&ready, 1, (int)(until - clock_elapsed()));
-        if (take_results(notify))
-            break;
-    }
+    if (notify->courier.socket >= 0)
+        finish(notify);
     courier_stop(&notify->courier);
     if (notify->directory >= 0)
         sys.close(notify->directory);

@@ -160,6 +160,18 @@ static void stopping_waits_for_what_is_sent(void **state)
     assert_int_equal(mails(NULL), 1);
 }
 
+/* As after dlspool run --drain: it is the last of the stages. */
+static void a_stop_tells_what_is_left(void **state)
+{
+    (void)state;
+    open_stage();
+    settle();
+    put(STATE_DONE, ID, ENDED, 1u << MESSAGE_BEGIN | 1u << MESSAGE_END);
+    stage->stopping = true;
+    close_stage();
+    assert_int_equal(mails(NULL), 2);
+}
+
 static void one_that_fails_is_tried_again(void **state)
 {
     (void)state;
@@ -295,9 +307,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_end_is_told_once_and_in_order), TEST(a_restart_tells_only_what_was_not),
-        TEST(stopping_waits_for_what_is_sent),  TEST(one_that_fails_is_tried_again),
-        TEST(one_that_fails_holds_up_no_other), TEST(one_that_is_too_old_is_dropped),
-        TEST(a_file_without_a_job_goes),        TEST(time_alone_is_a_reason),
+        TEST(stopping_waits_for_what_is_sent),  TEST(a_stop_tells_what_is_left),
+        TEST(one_that_fails_is_tried_again),    TEST(one_that_fails_holds_up_no_other),
+        TEST(one_that_is_too_old_is_dropped),   TEST(a_file_without_a_job_goes),
+        TEST(time_alone_is_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "commands/print.h"
 #include "request/notes.h"
 #include "spool/settings.h"
+#include "stages/intake/subscribe.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
 
@@ -58,6 +59,9 @@ static int render_file(const struct limits *limits, struct arena *arena, struct 
                      ? 0
                      : -1;
     }
+    if (!result)
+        (void)subscribe_settle(arena, &limits->settings->messages,
+                               &preparation.description->messages, record, &preparation.notes);
     for (size_t i = 0; i < preparation.notes.count && i < NOTES_MOST && !result; i++)
         fprintf(stderr, "note: %s: %s\n", preparation.notes.items[i].field.data,
                 preparation.notes.items[i].sentence.data);

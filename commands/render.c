@@ -29,6 +29,7 @@
 #include "request/notes.h"
 #include "spool/jobs.h"
 #include "spool/settings.h"
+#include "stages/intake/subscribe.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
 #include "stages/stage.h"
@@ -176,8 +177,12 @@ static enum prepare_result hold_to_limits(struct rendering_job *job, struct repo
                                           struct preparation *preparation)
 {
     const struct limits limits = {&job->settings, &job->spool, false};
-    if (!before->id.length)
+    if (!before->id.length) {
+        (void)subscribe_settle(job->arena, &job->settings.messages,
+                               &preparation->description->messages, &job->record,
+                               &preparation->notes);
         return limits_hold(job->arena, &limits, repository, &job->record, preparation);
+    }
     limits_keep(before, &job->record, preparation->description);
     return PREPARED;
 }

@@ -47,6 +47,8 @@ stages() { pgrep -P "$daemon" -x "$1"; }
 job silent 'notify: end'
 must "a job goes through a spool that sends no messages" wait_for 10 is_done silent
 like "$(cat "$(job_dir silent)/log")" 'note field=notify text="no effect: this site sends no messages' "its owner is told so"
+printf 'name: silent\nscript: x\nnotify: end\n' >"$scratch/silent.yaml"
+like "$(dlspool submit --dry-run "$scratch/silent.yaml" 2>&1)" '^note: notify: no effect: this site sends no messages' "as one is who asks before"
 is "$(stages notify)$(ls -d "$spool/messages" 2>/dev/null)$(grep -F "[notify]" "$scratch/daemon.log")" "" "there is neither process nor directory for it"
 
 set_setting command "[$(command -v msmtp), -C, $scratch/msmtprc, -t]" domain example.org retry 100ms

@@ -15,6 +15,7 @@ struct reader {
     bool has_failure;        /* `failure` waits for the line that says that it counts */
     struct occasion failure; /* MESSAGE_FAIL, or MESSAGE_REQUEUE when it comes back by itself */
     bool is_held;
+    bool to_be_held;        /* somebody holds it, wherever it is */
     bool resized;           /* it goes on at another size */
     int64_t started, ended; /* of the current attempt; 0: not yet */
     struct text end_pairs;
@@ -62,7 +63,8 @@ static void read_failed(struct reader *reader, const struct event *event)
     reader->failure.reason = eventlog_get(reader->arena, event, "reason");
     reader->failure.why = eventlog_get(reader->arena, event, "why");
     reader->failure.exit_code = (int)eventlog_get_number(event, "exit_code", -1);
-    reader->has_failure = true;
+    /* One that is stopped to be held is told of as held. */
+    reader->has_failure = !(reader->to_be_held && text_is(reader->failure.reason, "Preempted"));
     reader->is_held = false;
     reader->resized = text_is(reader->failure.reason, "Resized");
 }
@@ -118,6 +120,13 @@ static void read_held(struct reader *reader, const struct event *event)
     reader->has_failure = false;
 }
 
+/* Of the whole job, not of tasks of it. */
+static void read_hold(struct reader *reader, const struct event *event)
+{
+    if (!eventlog_get(reader->arena, event, "array").length)
+        reader->to_be_held = text_is(event->name, "hold");
+}
+
 static void read_finished(struct reader *reader, const struct event *event)
 {
     struct occasion end = occasion_of(reader, MESSAGE_END, event->time);
@@ -146,6 +155,8 @@ static void read_event(struct reader *reader, const struct event *event)
         read_held(reader, event);
     else if (text_is(event->name, "finished"))
         read_finished(reader, event);
+    else if (text_is(event->name, "hold") || text_is(event->name, "release"))
+        read_hold(reader, event);
 }
 
 /* Tell of something at a time, or say when that will be. */

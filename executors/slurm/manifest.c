@@ -156,6 +156,12 @@ const struct value *slurm_manifest_property(const struct slurm_property_list *li
     return NULL;
 }
 
+bool slurm_manifest_may_requeue(const struct slurm_manifest *manifest)
+{
+    const struct value *requeue = slurm_manifest_property(&manifest->job, "requeue");
+    return requeue && requeue->boolean;
+}
+
 /* ---- leaves ---- */
 
 static int read_from_one(struct manifest_reading *reading, const struct value_path *place,

@@ -127,5 +127,7 @@ struct slurm_manifest *slurm_manifest_of(struct arena *arena, struct value *docu
 /* The property of that name, or NULL. */
 const struct value *slurm_manifest_property(const struct slurm_property_list *list,
                                             const char *name);
+/* Does the job ask Slurm to put it back into the queue when its node fails? */
+bool slurm_manifest_may_requeue(const struct slurm_manifest *manifest);
 
 #endif

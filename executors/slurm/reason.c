@@ -180,3 +180,20 @@ const char *slurm_reason_ended(const struct slurm_record *record, bool begun, in
                  (long long)record->number, where, quoted, *exit_code);
     return "Exited";
 }
+
+const char *slurm_reason_words(const char *reason)
+{
+    static const struct {
+        const char *reason, *words;
+    } known[] = {
+        {"TimeLimit", "ran for longer than its time limit"},
+        {"OOMKilled", "needed more memory than it had asked for, and was killed"},
+        {"LaunchFailed", "was never started: Slurm did not launch it"},
+        {"NodeRefused", "was not started on the node that it was given to"},
+        {"NodeLost", "had begun, and shows no more signs of life"},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++)
+        if (strcmp(reason, known[i].reason) == 0)
+            return known[i].words;
+    return NULL;
+}

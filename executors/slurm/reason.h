@@ -20,4 +20,8 @@ bool slurm_reason_is_launch(const struct slurm_record *record);
 const char *slurm_reason_ended(const struct slurm_record *record, bool begun, int *exit_code,
                                char *buffer, size_t size);
 
+/* What dlspool's own word for an end that is not the program's doing ("TimeLimit") says of a task or a
+ * job, to follow its name; NULL: the word says all. */
+const char *slurm_reason_words(const char *reason);
+
 #endif

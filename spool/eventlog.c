@@ -130,6 +130,17 @@ int eventlog_read(int job, struct buffer *log, struct error *error)
     return file_read_at(job, "log", LOG_LIMIT, log, error);
 }
 
+int eventlog_read_undamaged(int job, struct buffer *log, struct error *error)
+{
+    size_t before = log->length;
+    if (eventlog_read(job, log, error) == 0)
+        return 0;
+    if (!file_is_damaged(errno))
+        return -1;
+    log->length = before;
+    return 0;
+}
+
 bool eventlog_next(struct text *rest, struct event *event)
 {
     struct text line;

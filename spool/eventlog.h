@@ -37,6 +37,8 @@ int eventlog_append_to(int directory, const char *name, struct text lines, struc
  * failure: if file_is_damaged() says so, it is no file, or larger than a log can be (16 MiB), and
  * trying again will not help. */
 int eventlog_read(int job, struct buffer *log, struct error *error);
+/* The same, but a damaged log is taken for an empty one. */
+int eventlog_read_undamaged(int job, struct buffer *log, struct error *error);
 
 struct event {
     int64_t time;

@@ -1,7 +1,6 @@
 /* stages/shared/diagnosis.c - why a job goes to failed/, and what brings it back */
 #include "stages/shared/diagnosis.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
-#include "base/file.h"
 #include "request/description.h"
 #include "spool/eventlog.h"
 #include "spool/id.h"
@@ -75,9 +73,10 @@ static void wait_for_change(struct diagnosis *diagnosis, const struct circumstan
 }
 
 /* Double the last delay, within the settings' bounds, and spread the result by a fifth, so that
- * what failed together does not come back together. */
+ * what failed together does not come back together.  It is retried so `most` times for this reason;
+ * 0: the job's `retries` bound it. */
 static void wait_for_time(struct diagnosis *diagnosis, const struct circumstances *circumstances,
-                          const struct job_record *record)
+                          const struct job_record *record, int most)
 {
     const struct settings *settings = circumstances->settings;
     int64_t delay = record->backoff * 2;
@@ -89,7 +88,7 @@ static void wait_for_time(struct diagnosis *diagnosis, const struct circumstance
     int64_t jitter = spread ? (int64_t)(random() % (spread + 1)) - spread / 2 : 0;
     char time[CLOCK_TEXT_SIZE], wait[CLOCK_TEXT_SIZE];
     diagnosis->failure.when = RETRY_AT;
-    diagnosis->most_retries = settings->transient_retries;
+    diagnosis->most_retries = most;
     diagnosis->failure.delay = delay;
     diagnosis->failure.next = circumstances->now + delay + jitter;
     say_next(diagnosis,
@@ -209,7 +208,7 @@ static void diagnosis_refused(struct diagnosis *diagnosis,
             "image in the job file, and submit it again";
     if (mender == MENDER_TIME) {
         begin_diagnosis(diagnosis, REASON_REFUSED, "transient", RETRY_AT);
-        wait_for_time(diagnosis, circumstances, record);
+        wait_for_time(diagnosis, circumstances, record, circumstances->settings->transient_retries);
         size_t length = strlen(diagnosis->next);
         snprintf(diagnosis->next + length, sizeof(diagnosis->next) - length, "\nIf it goes on: %s.",
                  remedy);
@@ -330,17 +329,16 @@ void diagnosis_ended(struct diagnosis *diagnosis, const struct circumstances *ci
     diagnosis->failure.exit_code = poll->exit_code;
     tell_end(diagnosis, circumstances->mask, record, poll, refused);
     explain_failure(diagnosis, circumstances, poll, printed, &decision);
-    bool endless = record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN;
-    if (decision.class == RETRY_TRANSIENT || endless || record->retries == RETRIES_ALWAYS) {
-        wait_for_time(diagnosis, circumstances, record);
-        if (endless || record->retries == RETRIES_ALWAYS)
-            diagnosis->most_retries = RETRY_MOST;
-        else if (decision.most)
-            diagnosis->most_retries = decision.most;
+    bool endless = record->retries == RETRIES_ALWAYS ||
+                   (record->retries == RETRIES_ENDLESS && decision.class == RETRY_UNKNOWN);
+    if (endless) {
+        wait_for_time(diagnosis, circumstances, record, RETRY_MOST);
+    } else if (decision.class == RETRY_TRANSIENT) {
+        wait_for_time(diagnosis, circumstances, record,
+                      decision.most ? decision.most : circumstances->settings->transient_retries);
     } else if (decision.class == RETRY_UNKNOWN && record->retried < record->retries) {
         record->retried++;
-        wait_for_time(diagnosis, circumstances, record);
-        diagnosis->most_retries = 0;
+        wait_for_time(diagnosis, circumstances, record, 0);
         size_t used = strlen(diagnosis->next);
         snprintf(diagnosis->next + used, sizeof(diagnosis->next) - used,
                  "\nThis is retry %d of %d.", record->retried, record->retries);
@@ -356,7 +354,7 @@ void diagnosis_vanished(struct diagnosis *diagnosis, const struct circumstances 
     snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
              "The executor no longer knows this job: somebody removed it there, or the executor "
              "lost it.");
-    wait_for_time(diagnosis, circumstances, record);
+    wait_for_time(diagnosis, circumstances, record, circumstances->settings->transient_retries);
 }
 
 void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *circumstances,
@@ -489,7 +487,7 @@ void diagnosis_differs(struct diagnosis *diagnosis, const struct circumstances *
 {
     begin_diagnosis(diagnosis, "ManifestDiffers", "transient", RETRY_AT);
     take_error(diagnosis, "The job is not run as it is: ", error);
-    wait_for_time(diagnosis, circumstances, record);
+    wait_for_time(diagnosis, circumstances, record, circumstances->settings->transient_retries);
 }
 
 void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const char *detail)
@@ -500,22 +498,20 @@ void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const ch
 }
 
 /* What passes by itself is retried without using up the job's `retries`, but not for ever.  -1 and a sentence when
- * the log cannot be read now; one that is damaged begins anew. */
+ * the log cannot be read now. */
 static int bound_retries(struct diagnosis *diagnosis, int job, const char *id, struct error *error)
 {
-    struct buffer log = {0};
+    struct buffer own = {0};
+    const struct buffer *log = diagnosis->log ? diagnosis->log : &own;
     if (!diagnosis->most_retries || diagnosis->failure.when != RETRY_AT)
         return 0;
-    int result = eventlog_read(job, &log, error);
-    if (result && file_is_damaged(errno))
-        result = 0;
-    int count = 0;
-    if (!result)
-        count = eventlog_count_retries(buffer_text(&log), diagnosis->reason, diagnosis->class,
+    if (log == &own && eventlog_read_undamaged(job, &own, error))
+        return -1;
+    int count = eventlog_count_retries(buffer_text(log), diagnosis->reason, diagnosis->class,
                                        diagnosis->failure.exit_code);
-    buffer_free(&log);
-    if (result || count < diagnosis->most_retries)
-        return result;
+    buffer_free(&own);
+    if (count < diagnosis->most_retries)
+        return 0;
     diagnosis->failure.when = RETRY_NEVER;
     diagnosis->failure.next = diagnosis->failure.delay = 0;
     say_next(

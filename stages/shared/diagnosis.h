@@ -23,6 +23,7 @@ struct diagnosis {
     bool quotes;                     /* detail quotes what the job printed */
     int retry_line;                  /* the line of retry.txt that decided; 0: none did */
     int most_retries;                /* of RETRY_AT: for this reason; 0: it is bounded otherwise */
+    const struct buffer *log;        /* the job's, if its caller has read it; NULL: not read */
     int64_t change_since;            /* of RETRY_CHANGE, for job.yaml; otherwise 0 */
     char capacity[GROWTH_TEXT_SIZE]; /* holds texts of `failure`, too */
 };
@@ -97,10 +98,11 @@ void diagnosis_differs(struct diagnosis *diagnosis, const struct circumstances *
 /* For a job that failed after its record had been lost; `detail` is what the executor said. */
 void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const char *detail);
 
-/* Write the diagnosis into the job directory, unless its log tells that the job was retried for this reason as
- * often as may be, since somebody asked for a retry: then one that is not retried: job.yaml (with record->failure set from it), why, and
- * a "failed" event.  A why that quotes what the job printed can be read only by those who may read
- * the output: its owner, the owner's group and the daemon.  `now` is when the job failed, unless
+/* Write the diagnosis into the job directory: job.yaml (with record->failure set from it), why, and a
+ * "failed" event.  A job that its log shows to have been retried for this reason as often as may be, since
+ * somebody last asked for a retry, is not retried, and the diagnosis changed to say so.  A why that quotes
+ * what the job printed can be read only by those who may read the output: its owner, the owner's group and
+ * the daemon.  `now` is when the job failed, unless
  * the diagnosis's failure.failed is set to an earlier time.  Nothing is synced or moved.  -1 and a
  * sentence on failure. */
 int diagnosis_write(struct diagnosis *diagnosis, int job, struct job_record *record, bool create,

@@ -1,20 +1,19 @@
 /* stages/track/follow_end.c - how submitted jobs ended is written down, made durable, and they move */
-#include "base/file.h"
 #include "stages/track/inside.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/yaml.h"
 #include "spool/eventlog.h"
 #include "stages/shared/control_tasks.h"
+#include "stages/shared/duplicate.h"
 #include "stages/shared/end_line.h"
 #include "stages/shared/hold.h"
 #include "stages/shared/output.h"
 #include "stages/shared/sweep.h"
-#include "stages/shared/duplicate.h"
 #include "stages/track/progress.h"
 
 enum { MANIFEST_LIMIT = 16 << 20 }; /* bytes */
@@ -28,20 +27,15 @@ static struct circumstances circumstances_of(const struct tracker *tracker, cons
         .now = clock_now()};
 }
 
-/* Counted from the log: a diagnosis that was written twice, because a crash came between, counts
- * once.  Where the log was damaged, the record says how many there were.  -1 and a sentence when the log
- * cannot be read now. */
-static int retries_used(int job, const struct job_record *record, struct error *error)
+/* Count the retries from the log: a diagnosis that was written twice, because a crash came between, counts
+ * once.  Where the log was damaged, the record says how many there were. */
+static int retries_used(struct text log, const struct job_record *record)
 {
-    struct buffer log = {0};
-    struct eventlog_fold fold = {0};
-    int result = eventlog_read(job, &log, error);
-    bool damaged = result && file_is_damaged(errno);
-    bool whole = !result && eventlog_is_whole(buffer_text(&log));
-    if (whole)
-        eventlog_fold(buffer_text(&log), &fold);
-    buffer_free(&log);
-    return whole ? fold.retries : !result || damaged ? record->retried : -1;
+    struct eventlog_fold fold;
+    if (!eventlog_is_whole(log))
+        return record->retried;
+    eventlog_fold(log, &fold);
+    return fold.retries;
 }
 
 /* What its manifest gives it that is secret is not quoted. */
@@ -75,7 +69,8 @@ static int judge_end(struct tracker *tracker, const struct followed *followed,
 
 /* Diagnose why a job has failed, and write that into its directory.  What was asked for (killed, preempted)
  * goes before what the executor says. */
-static int write_failure(struct tracker *tracker, struct followed *followed, struct error *error)
+static int write_diagnosis(struct tracker *tracker, struct followed *followed,
+                           const struct buffer *log, struct error *error)
 {
     const struct job_poll *poll = &followed->poll;
     int job = followed->job;
@@ -85,9 +80,7 @@ static int write_failure(struct tracker *tracker, struct followed *followed, str
     struct circumstances circumstances = circumstances_of(tracker, poll->id);
     if (track_read_record(tracker, job, poll->id, &record, error))
         return -1;
-    record.retried = retries_used(job, &record, error);
-    if (record.retried < 0)
-        return -1;
+    record.retried = retries_used(buffer_text(log), &record);
     if (!followed->killed || !record.array_left.length)
         sweep_note_left(tracker->arena, &record, poll);
     if (followed->killed)
@@ -104,10 +97,22 @@ static int write_failure(struct tracker *tracker, struct followed *followed, str
         diagnosis_killed_tasks(&diagnosis, &record, &request);
     else if (judge_end(tracker, followed, &circumstances, &record, &diagnosis, error))
         return -1;
+    diagnosis.log = log;
     if (diagnosis_write(&diagnosis, job, &record, false, circumstances.now, error))
         return -1;
     account_ended(tracker, followed, &record, false);
     return 0;
+}
+
+/* -1 and a sentence, too, when its log cannot be read now. */
+static int write_failure(struct tracker *tracker, struct followed *followed, struct error *error)
+{
+    struct buffer log = {0};
+    int result = eventlog_read_undamaged(followed->job, &log, error);
+    if (!result)
+        result = write_diagnosis(tracker, followed, &log, error);
+    buffer_free(&log);
+    return result;
 }
 
 /* A job that succeeded before the kill reached it has succeeded.  One that gave way has, too, if all

@@ -28,16 +28,12 @@ int duration_parse(struct text text, int64_t *milliseconds)
     int64_t total = 0;
     size_t at = 0;
     while (at < text.length) {
-        size_t start = at;
-        int64_t number = 0;
-        while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9') {
-            number = number * 10 + (text.data[at++] - '0');
-            if (number > longest_duration)
-                return -1;
-        }
-        if (at == start)
+        struct text rest = {text.data + at, text.length - at};
+        int64_t number = text_take_number(&rest, longest_duration);
+        if (number < 0)
             return -1;
-        bool plain = start == 0 && at == text.length;
+        bool plain = at == 0 && rest.length == 0;
+        at = text.length - rest.length;
         int64_t unit = plain ? 1000 : take_unit(text, &at);
         if (unit == 0 || number > longest_duration / unit)
             return -1;
@@ -49,23 +45,9 @@ int duration_parse(struct text text, int64_t *milliseconds)
     return 0;
 }
 
-/* A number of one to nine digits; -1 when it is not one. */
-static int64_t read_digits(struct text digits)
-{
-    enum { MOST_DIGITS = 9 };
-    int64_t number = 0;
-    if (digits.length == 0 || digits.length > MOST_DIGITS)
-        return -1;
-    for (size_t i = 0; i < digits.length; i++) {
-        if (digits.data[i] < '0' || digits.data[i] > '9')
-            return -1;
-        number = number * 10 + digits.data[i] - '0';
-    }
-    return number;
-}
-
 int duration_parse_clock(struct text text, int64_t *milliseconds)
 {
+    enum { LARGEST = 999999999 };
     static const int64_t units[] = {CLOCK_DAY, 60 * 60 * 1000, 60 * 1000, 1000};
     bool days = text.length && memchr(text.data, '-', text.length);
     size_t colons = 0;
@@ -78,7 +60,7 @@ int duration_parse_clock(struct text text, int64_t *milliseconds)
     for (size_t unit = days ? 0 : 3 - colons; rest.data; unit++) {
         int64_t number = -1;
         if (unit < ARRAY_COUNT(units) && text_next(&rest, unit == 0 ? '-' : ':', &part))
-            number = read_digits(part);
+            number = text_number(part, LARGEST);
         if (number < 0)
             return -1;
         total += number * units[unit];

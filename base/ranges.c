@@ -10,18 +10,11 @@ struct range {
     int64_t first, last, step;
 };
 
-/* Cut digits off the front of `rest`; false when there is none, or the number is too large. */
+/* False when there is none, or the number is too large. */
 static bool take_number(struct text *rest, int64_t *number)
 {
-    size_t length = 0;
-    *number = 0;
-    while (length < rest->length && rest->data[length] >= '0' && rest->data[length] <= '9') {
-        *number = *number * 10 + (rest->data[length++] - '0');
-        if (*number > RANGES_LARGEST)
-            return false;
-    }
-    *rest = (struct text){rest->data + length, rest->length - length};
-    return length > 0;
+    *number = text_take_number(rest, RANGES_LARGEST);
+    return *number >= 0;
 }
 
 static bool take_byte(struct text *rest, char byte)

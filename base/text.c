@@ -122,6 +122,27 @@ bool text_next(struct text *rest, char separator, struct text *piece)
     return true;
 }
 
+int64_t text_take_number(struct text *rest, int64_t most)
+{
+    int64_t number = 0;
+    size_t length = 0;
+    for (; length < rest->length && rest->data[length] >= '0' && rest->data[length] <= '9';
+         length++) {
+        int64_t digit = rest->data[length] - '0';
+        if (digit > most || number > (most - digit) / 10)
+            return -1;
+        number = number * 10 + digit;
+    }
+    *rest = (struct text){rest->data + length, rest->length - length};
+    return length ? number : -1;
+}
+
+int64_t text_number(struct text text, int64_t most)
+{
+    int64_t number = text_take_number(&text, most);
+    return text.length ? -1 : number;
+}
+
 void buffer_free(struct buffer *buffer)
 {
     free(buffer->data);

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/array.h"
 
@@ -35,6 +36,11 @@ bool text_contains(struct text haystack, struct text needle);
 
 /* Cut the next piece up to `separator` off the front of `rest`; false when nothing is left. */
 bool text_next(struct text *rest, char separator, struct text *piece);
+
+/* Cut the digits off the front of *rest.  Their number; -1 when there is none, or it is above `most`. */
+int64_t text_take_number(struct text *rest, int64_t most);
+/* The number that the text is, digits and nothing else; -1 when it is none, or above `most`. */
+int64_t text_number(struct text text, int64_t most);
 
 struct buffer {
     char *data;

@@ -82,16 +82,11 @@ static int next_word(struct text *rest, struct text *word)
 
 static int parse_number(struct text word, int highest, int *number)
 {
-    int total = 0;
-    for (size_t i = 0; i < word.length; i++) {
-        if (word.data[i] < '0' || word.data[i] > '9')
-            return -1;
-        total = total * 10 + word.data[i] - '0';
-        if (total > highest)
-            return -1;
-    }
-    *number = total;
-    return word.length ? 0 : -1;
+    int64_t value = text_number(word, highest);
+    if (value < 0)
+        return -1;
+    *number = (int)value;
+    return 0;
 }
 
 static int parse_exit(struct row *row, struct error *error)

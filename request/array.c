@@ -33,15 +33,8 @@ static void take_count(struct reading *reading, struct array *array, size_t coun
 /* The digits of a number from 1 to ARRAY_MOST, or 0. */
 static int small_number(struct text digits)
 {
-    int number = 0;
-    if (digits.length > 5)
-        return 0;
-    for (size_t i = 0; i < digits.length; i++) {
-        if (digits.data[i] < '0' || digits.data[i] > '9')
-            return 0;
-        number = number * 10 + digits.data[i] - '0';
-    }
-    return number <= ARRAY_MOST ? number : 0;
+    int64_t number = digits.length > 5 ? 0 : text_number(digits, ARRAY_MOST);
+    return number > 0 ? (int)number : 0;
 }
 
 static bool is_all_digits(struct text text)

@@ -69,14 +69,10 @@ static int read_double(struct text written, double *number)
 static int read_whole(struct text written, int64_t least, int64_t most, int64_t *number)
 {
     bool negative = written.length > 0 && written.data[0] == '-';
-    int64_t value = 0;
-    if (written.length == negative || written.length > 18)
+    struct text digits = {written.data + negative, written.length - negative};
+    int64_t value = text_number(digits, INT64_C(999999999999999999));
+    if (value < 0)
         return -1;
-    for (size_t i = negative; i < written.length; i++) {
-        if (written.data[i] < '0' || written.data[i] > '9')
-            return -1;
-        value = value * 10 + (written.data[i] - '0');
-    }
     *number = negative ? -value : value;
     return *number < least || *number > most ? -1 : 0;
 }

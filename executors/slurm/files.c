@@ -24,15 +24,9 @@ static const int64_t heartbeat_age_most = 40000; /* milliseconds; there is one e
 
 static int read_index(struct text digits)
 {
-    int number = 0;
-    if (!digits.length || digits.length > 7 || (digits.length > 1 && digits.data[0] == '0'))
-        return -1;
-    for (size_t i = 0; i < digits.length; i++) {
-        if (digits.data[i] < '0' || digits.data[i] > '9')
-            return -1;
-        number = 10 * number + (digits.data[i] - '0');
-    }
-    return number;
+    enum { LARGEST = 9999999 };
+    bool zeros = digits.length > 1 && digits.data[0] == '0';
+    return zeros ? -1 : (int)text_number(digits, LARGEST);
 }
 
 struct slurm_file slurm_file_of(const char *name)

@@ -84,17 +84,13 @@ bool slurm_record_read_name(struct slurm_record *record, struct text name)
 {
     const char *dash = name.length ? memrchr(name.data, '-', name.length) : NULL;
     size_t at = dash ? (size_t)(dash - name.data) : 0;
-    int attempt = 0;
-    if (!at || at + 2 >= name.length || name.data[at + 1] != 'a' || name.length - at > 11)
+    if (!at || at + 2 >= name.length || name.data[at + 1] != 'a')
         return false;
-    for (size_t i = at + 2; i < name.length; i++) {
-        if (name.data[i] < '0' || name.data[i] > '9')
-            return false;
-        attempt = 10 * attempt + (name.data[i] - '0');
-    }
+    int64_t attempt =
+        text_number((struct text){name.data + at + 2, name.length - at - 2}, INT32_MAX);
     record->id = (struct text){name.data, at};
-    record->attempt = attempt;
-    return true;
+    record->attempt = (int)attempt;
+    return attempt >= 0;
 }
 
 /* dlspool:<spool>:<id>:<attempt>..., and perhaps an identity, and the mark at its end. */

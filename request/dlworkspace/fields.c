@@ -30,19 +30,14 @@ enum {
 /* Read a number, which may be written as a text. */
 static bool take_number(const struct value *value, double *number)
 {
+    enum { LARGEST = 999999999 };
     if (value->kind == VALUE_NUMBER) {
         *number = value->number;
         return true;
     }
-    *number = 0;
-    if (value->kind != VALUE_STRING || value->string.length == 0 || value->string.length > 9)
-        return false;
-    for (size_t i = 0; i < value->string.length; i++) {
-        if (value->string.data[i] < '0' || value->string.data[i] > '9')
-            return false;
-        *number = *number * 10 + (value->string.data[i] - '0');
-    }
-    return true;
+    int64_t digits = value->kind == VALUE_STRING ? text_number(value->string, LARGEST) : -1;
+    *number = digits < 0 ? 0 : (double)digits;
+    return digits >= 0;
 }
 
 READER(read_number)

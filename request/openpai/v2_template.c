@@ -125,15 +125,8 @@ static const struct value *step_down(const struct value *value, struct text part
         const struct member *member = value_member(value, part);
         return member ? member->value : NULL;
     }
-    size_t index = 0;
-    if (value->kind != VALUE_LIST || part.length == 0 || part.length > 9)
-        return NULL;
-    for (size_t i = 0; i < part.length; i++) {
-        if (part.data[i] < '0' || part.data[i] > '9')
-            return NULL;
-        index = index * 10 + (size_t)(part.data[i] - '0');
-    }
-    return index < value->list.count ? value->list.items[index] : NULL;
+    int64_t index = value->kind == VALUE_LIST ? text_number(part, INT32_MAX) : -1;
+    return index >= 0 && (size_t)index < value->list.count ? value->list.items[index] : NULL;
 }
 
 /* The name with `[0]` written as `.0`. */

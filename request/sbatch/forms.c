@@ -7,27 +7,10 @@
 
 #define SECOND ((int64_t)1000) /* milliseconds */
 
-/* The digits at the start of *rest, which goes past them; -1 when there is none, or the number is
- * above `most`. */
-static int64_t take_number(struct text *rest, int64_t most)
-{
-    int64_t number = 0;
-    size_t length = 0;
-    for (; length < rest->length && rest->data[length] >= '0' && rest->data[length] <= '9';
-         length++) {
-        number = number * 10 + rest->data[length] - '0';
-        if (number > most)
-            return -1;
-    }
-    rest->data += length;
-    rest->length -= length;
-    return length ? number : -1;
-}
-
 int forms_count(struct text text, int64_t *count)
 {
-    *count = take_number(&text, FORMS_COUNT_MOST);
-    return *count < 0 || text.length ? -1 : 0;
+    *count = text_number(text, FORMS_COUNT_MOST);
+    return *count < 0 ? -1 : 0;
 }
 
 static bool is_endless(struct text text)
@@ -39,8 +22,8 @@ static bool is_endless(struct text text)
 /* A number of `unit` milliseconds. */
 static int read_plain(struct text text, int64_t unit, int64_t *milliseconds)
 {
-    int64_t number = take_number(&text, INT32_MAX);
-    if (number < 0 || text.length)
+    int64_t number = text_number(text, INT32_MAX);
+    if (number < 0)
         return -1;
     *milliseconds = number * unit;
     return 0;
@@ -69,7 +52,7 @@ int forms_pbs_time(struct text text, int64_t *milliseconds)
 static int read_memory(struct text text, const char *units, int plain, bool bytes_follow,
                        int64_t *bytes)
 {
-    int64_t number = take_number(&text, (int64_t)1 << 50);
+    int64_t number = text_take_number(&text, (int64_t)1 << 50);
     int shift = plain;
     if (number < 0)
         return -1;

@@ -39,15 +39,8 @@ static int64_t number_of(struct text from, struct text name)
     struct text word, key;
     while (from.length && text_next(&from, ' ', &word)) {
         text_next(&word, '=', &key);
-        int64_t number = 0;
-        if (!text_equal(key, name) || word.length == 0 || word.length > 18)
-            continue;
-        for (size_t i = 0; i < word.length; i++) {
-            if (word.data[i] < '0' || word.data[i] > '9')
-                return -1;
-            number = number * 10 + word.data[i] - '0';
-        }
-        return number;
+        if (text_equal(key, name))
+            return text_number(word, INT64_MAX);
     }
     return -1;
 }

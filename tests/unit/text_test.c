@@ -1,0 +1,61 @@
+/* tests/unit/text_test.c - numbers in texts */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+
+static void a_number_is_digits_and_no_more_than_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t most, number, taken; /* of the whole text, and cut off its front */
+    } cases[] = {
+        {"", 9, -1, -1},
+        {"0", 0, 0, 0},
+        {"1", 0, -1, -1},
+        {"007", 7, 7, 7},
+        {"8", 7, -1, -1},
+        {"12", 11, -1, -1},
+        {"12", 12, 12, 12},
+        {"12h", 99, -1, 12},
+        {"h12", 99, -1, -1},
+        {"-1", 99, -1, -1},
+        {" 1", 99, -1, -1},
+        {"1 ", 99, -1, 1},
+        {"9223372036854775807", INT64_MAX, INT64_MAX, INT64_MAX},
+        {"9223372036854775808", INT64_MAX, -1, -1},
+        {"92233720368547758070", INT64_MAX, -1, -1},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct text text = text_of(cases[i].text), rest = text;
+        int64_t number = text_number(text, cases[i].most);
+        int64_t taken = text_take_number(&rest, cases[i].most);
+        if (number != cases[i].number || taken != cases[i].taken)
+            fail_msg("\"%s\": %lld and %lld", cases[i].text, (long long)number, (long long)taken);
+    }
+}
+
+static void what_follows_a_number_is_left(void **state)
+{
+    (void)state;
+    struct text rest = TEXT("250ms");
+    assert_int_equal(text_take_number(&rest, 1000), 250);
+    assert_true(text_is(rest, "ms"));
+    rest = TEXT("7");
+    assert_int_equal(text_take_number(&rest, 1000), 7);
+    assert_int_equal(rest.length, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_is_digits_and_no_more_than_asked_for),
+        cmocka_unit_test(what_follows_a_number_is_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

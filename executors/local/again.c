@@ -1,66 +1,13 @@
 /* executors/local/again.c - tasks that a job has lost, and goes on without, are started again */
 #include "executors/local/again.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "executors/local/numbers.h"
 #include "executors/local/turns.h"
-
-struct started_again {
-    char name[LOCAL_NAME_SIZE]; /* of the container */
-    int times;
-};
 
 static const int64_t rest = 10000;   /* milliseconds after a task has failed */
 static const int64_t overdue = 5000; /* milliseconds after which a time limit is enforced here */
-
-/* ---- how often ---- */
-
-static struct started_again *find_started(const struct local *local, struct text name)
-{
-    for (size_t i = 0; i < local->started_again_count; i++)
-        if (text_is(name, local->started_again[i].name))
-            return &local->started_again[i];
-    return NULL;
-}
-
-static void count_start(struct local *local, struct text name)
-{
-    struct started_again *started = find_started(local, name);
-    if (!started) {
-        local->started_again =
-            memory_grow(local->started_again, local->started_again_count,
-                        &local->started_again_buffer, sizeof(*local->started_again));
-        started = &local->started_again[local->started_again_count++];
-        *started = (struct started_again){.times = 0};
-        snprintf(started->name, sizeof(started->name), "%.*s", (int)name.length, name.data);
-    }
-    started->times++;
-}
-
-void local_again_forget(struct local *local, const char *id, int attempt)
-{
-    char job[LOCAL_NAME_SIZE];
-    size_t kept = 0;
-    local_job_name(job, id, attempt);
-    size_t length = strlen(job);
-    for (size_t i = 0; i < local->started_again_count; i++) {
-        const char *name = local->started_again[i].name;
-        if (strncmp(name, job, length) != 0 || name[length] != '-')
-            local->started_again[kept++] = local->started_again[i];
-    }
-    local->started_again_count = kept;
-}
-
-void local_again_free(struct local *local)
-{
-    free(local->started_again);
-    local->started_again = NULL;
-    local->started_again_count = local->started_again_buffer = 0;
-}
 
 /* ---- which ---- */
 
@@ -85,9 +32,10 @@ static bool is_due(const struct local *local, const struct local_again *job,
 {
     int most = completion_again(job->rule, local_label(task, "role"),
                                 (int)local_label_number(task, "index"));
-    const struct started_again *started = find_started(local, task->name);
+    const int64_t *times =
+        local->started_again ? names_find(local->started_again, task->name) : NULL;
     return task->state == PODMAN_STATE_ENDED && task->exit_code != 0 && task->started &&
-           task->ended && now - task->ended >= rest && (started ? started->times : 0) < most;
+           task->ended && now - task->ended >= rest && (times ? *times : 0) < most;
 }
 
 /* Are its devices, which it keeps, still nobody else's? */
@@ -169,7 +117,7 @@ static void start_due(struct local *local, struct arena *arena, const struct loc
         if (now < time_over(&jobs[i]) - rest)
             chosen_count += choose_lost(local, &jobs[i], now, &available, chosen + chosen_count);
     for (size_t i = 0; i < chosen_count; i++) {
-        count_start(local, chosen[i]->name);
+        ++*local_numbers_at(&local->started_again, chosen[i]->name);
         log_say("%.*s, which had failed, is started again", (int)chosen[i]->name.length,
                 chosen[i]->name.data);
     }

@@ -29,8 +29,4 @@ struct local_again {
 bool local_again_start(struct local *local, struct arena *arena, const struct local_again *jobs,
                        size_t count);
 
-/* Forget how often tasks of a job were started; of all jobs at the end. */
-void local_again_forget(struct local *local, const char *id, int attempt);
-void local_again_free(struct local *local);
-
 #endif

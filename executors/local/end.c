@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "executors/local/again.h"
+#include "executors/local/numbers.h"
 #include "executors/local/sources.h"
 #include "executors/local/storage.h"
 #include "executors/local/turns.h"
@@ -197,8 +197,9 @@ static int remove_one(struct executor *executor, struct job_call *call)
         return error_prefix(&call->error, "the containers of %s could not be removed", call->id);
     local_forget_logs(local, call->id, call->attempt);
     local_turns_forget(local, call->id, call->attempt);
-    local_again_forget(local, call->id, call->attempt);
-    local_forget_usage(local, call->id, call->attempt);
+    local_numbers_forget(local->started_again, call->id, call->attempt);
+    local_numbers_forget(local->cpu_times, call->id, call->attempt);
+    local_numbers_forget(local->memory_peaks, call->id, call->attempt);
     return 0;
 }
 

@@ -21,9 +21,9 @@
  * Life of a submission (submit.c): look at what is there; count; open paths as the user, and hold what was
  * opened (sources.h); write files; make the pod; create every container; start the pod's own one, and then
  * every one that was never started; or, where tasks take turns, the first of them (turns.h).  A
- * container is started only when it was seen not to have run (but for what a job has lost and is to have
- * again: again.h), and never by a request that could be sent twice, so it runs once.  A crash between any two steps leaves what the same submission
- * finishes when it is made again.
+ * container is started only when it was seen not to have run (except a lost task that the job's rule starts
+ * again: again.h), and never by a request that could be sent twice, so it runs once.  After a crash between
+ * any two steps, the same submission finishes what it finds.
  *
  * Known weaknesses: two spools that use the same machine through different storage directories do
  * not see each other's containers, and together may allocate more than the machine has.  Tasks that wait for
@@ -46,11 +46,10 @@ enum {
     LOCAL_PATH_SIZE = 4096 + 512
 };
 
-struct log_position;  /* output.c */
-struct refusal;       /* turns.c */
-struct started_again; /* again.c */
-struct usage;         /* usage.c */
-struct known_image;   /* images.c */
+struct names;        /* base/names.h */
+struct log_position; /* output.c */
+struct refusal;      /* turns.c */
+struct known_image;  /* images.c */
 
 struct local {
     struct executor executor;
@@ -68,11 +67,9 @@ struct local {
     size_t position_count, position_buffer;
     struct refusal *refusals;
     size_t refusal_count;
-    struct started_again *started_again;
-    size_t started_again_count, started_again_buffer;
     struct control_mounts mounts;
-    struct usage *usages;
-    size_t usage_count, usage_buffer;
+    /* by container (numbers.h): how often it was started again, and the CPU time and memory that were read last */
+    struct names *started_again, *cpu_times, *memory_peaks;
     struct known_image *images;
     size_t image_count;
 };
@@ -170,9 +167,6 @@ struct local_used {
     int64_t memory_peak; /* bytes that it held at a time */
 };
 struct local_used local_used_by(struct local *local, const struct podman_container *container);
-/* Forget what the job's tasks have used; at the end, that of all jobs. */
-void local_forget_usage(struct local *local, const char *id, int attempt);
-void local_free_usage(struct local *local);
 
 /* ---- images.c ---- */
 

@@ -1,5 +1,4 @@
 /* executors/local/local.c - the local executor: podman on this machine */
-#include "executors/local/again.h"
 #include "executors/local/inside.h"
 
 #include <stdio.h>
@@ -9,6 +8,7 @@
 
 #include "base/above.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/system.h"
 #include "executors/local/storage.h"
 #include "executors/local/turns.h"
@@ -102,10 +102,11 @@ static void local_close(struct executor *executor)
         return;
     struct local *local = (struct local *)(void *)executor;
     local_free_logs(local);
-    local_free_usage(local);
+    names_free(local->cpu_times);
+    names_free(local->memory_peaks);
     local_free_images(local);
     local_turns_free(local);
-    local_again_free(local);
+    names_free(local->started_again);
     mountable_close(&local->mountable);
     podman_close(local->podman);
     podman_service_close(local->service);

@@ -341,6 +341,15 @@ static void settle_waiting(const struct local *local, const struct group *group,
     }
 }
 
+static struct podman_container **containers_of(struct arena *arena, const struct group *group)
+{
+    struct podman_container **containers =
+        arena_allocate(arena, group->count * sizeof(struct podman_container *));
+    for (size_t i = 0; i < group->count; i++)
+        containers[i] = group->entries[i].container;
+    return containers;
+}
+
 /* Start the next tasks of those jobs whose tasks take turns, and look at the jobs again. */
 static void take_turns(struct local *local, struct arena *arena, struct group *groups,
                        struct job_poll **jobs, size_t count)
@@ -354,9 +363,7 @@ static void take_turns(struct local *local, struct arena *arena, struct group *g
         struct local_turns *job = &turns[used++];
         job->parallelism = group->parallelism;
         job->count = group->count;
-        job->tasks = arena_allocate(arena, group->count * sizeof(struct podman_container *));
-        for (size_t j = 0; j < group->count; j++)
-            job->tasks[j] = group->entries[j].container;
+        job->tasks = containers_of(arena, group);
     }
     local_turns_start(local, arena, turns, used);
     for (size_t i = 0; used && i < count; i++)
@@ -376,10 +383,8 @@ static void start_lost(struct local *local, struct arena *arena, struct group *g
             is_over(group) || jobs[i]->ending)
             continue;
         struct local_again *job = &again[used++];
-        *job = (struct local_again){.rule = group->rule, .count = group->count};
-        job->tasks = arena_allocate(arena, group->count * sizeof(struct podman_container *));
-        for (size_t j = 0; j < group->count; j++)
-            job->tasks[j] = group->entries[j].container;
+        *job = (struct local_again){
+            .rule = group->rule, .count = group->count, .tasks = containers_of(arena, group)};
     }
     if (!local_again_start(local, arena, again, used))
         return;

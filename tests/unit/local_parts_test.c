@@ -11,6 +11,7 @@
 #include "executors/local/access.h"
 #include "executors/local/conmon_log.h"
 #include "executors/local/kernel_log.h"
+#include "executors/local/numbers.h"
 #include "executors/local/process.h"
 #include "executors/resources.h"
 
@@ -276,6 +277,22 @@ static void a_started_process_is_nobodys_child(void **state)
     unit_remove(directory);
 }
 
+static void a_containers_number_stays_until_its_job_is_forgotten(void **state)
+{
+    (void)state;
+    struct names *numbers = NULL;
+    local_numbers_forget(numbers, "a-1m7y5dm13etbd", 1);
+    ++*local_numbers_at(&numbers, TEXT("a-1m7y5dm13etbd-a1-main-0"));
+    ++*local_numbers_at(&numbers, TEXT("a-1m7y5dm13etbd-a1-main-0"));
+    *local_numbers_at(&numbers, TEXT("a-1m7y5dm13etbd-a1-main-1")) = 5;
+    *local_numbers_at(&numbers, TEXT("a-1m7y5dm13etbd-a10-main-0")) = 7;
+    assert_int_equal(*local_numbers_at(&numbers, TEXT("a-1m7y5dm13etbd-a1-main-0")), 2);
+    local_numbers_forget(numbers, "a-1m7y5dm13etbd", 1);
+    assert_int_equal(names_count(numbers), 1);
+    assert_int_equal(*local_numbers_at(&numbers, TEXT("a-1m7y5dm13etbd-a10-main-0")), 7);
+    names_free(numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +304,7 @@ int main(void)
         cmocka_unit_test(what_is_started_is_looked_at),
         cmocka_unit_test(a_look_that_takes_too_long_is_given_up),
         cmocka_unit_test(a_started_process_is_nobodys_child),
+        cmocka_unit_test(a_containers_number_stays_until_its_job_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,18 @@
 /* executors/slurm/list.c - the jobs that have something at Slurm, or in slurm.directory
  *
- * One list is requested.  The identity in a job's comment says which spool submitted it; for a job that
- * Slurm has forgotten, the file `submission` in its directory does.  Jobs of another spool, which may
- * have the same path on another host or share the directory, have another identity, and jobs that an
- * older dlspool submitted have none.
+ * The list that the last poll requested serves, unless it is too old, or each user has a list.  The
+ * identity in a job's comment says which spool submitted it; for a job that Slurm has forgotten, the
+ * file `submission` in its directory does.  Jobs of another spool, which may have the same path on
+ * another host or share the directory, have another identity, and jobs that an older dlspool submitted
+ * have none.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "executors/slurm/table.h"
+
+/* An old list does no harm: nothing is done to a job before it was looked for in the spool for 30 s. */
+static const int64_t list_age_most = 10000; /* milliseconds */
 
 struct listing {
     struct slurm *slurm;
@@ -58,7 +62,8 @@ int slurm_list(struct executor *executor, executor_take *take, void *context, st
     struct slurm *slurm = slurm_of(executor);
     if (!executor->identity[0])
         return 0;
-    if (slurm_ensure_directory(slurm, error) || slurm_table_refresh(slurm, "", error))
+    if (slurm_ensure_directory(slurm, error) ||
+        slurm_table_refresh_older(slurm, "", list_age_most, error))
         return -1;
     struct listing listing = {slurm, slurm_table_all(slurm, ""), take, context};
     for (size_t i = 0; i < listing.records->count; i++)

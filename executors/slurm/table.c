@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <malloc.h>
 
+#include "base/clock.h"
 #include "base/names.h"
 #include "executors/slurm/values.h"
 
@@ -11,6 +12,7 @@ struct list {            /* under the name of the user who asked */
     struct arena *arena; /* of the records */
     struct slurm_records records;
     int64_t as_of; /* slurmctld's clock before it was asked, in seconds; 0: not known */
+    int64_t asked; /* of clock_elapsed(): when it was asked last, with an answer; 0: it was not */
     int api;       /* of the version it was asked with */
 };
 
@@ -81,6 +83,7 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     /* v0.0.36 has no update_time, and answers with an empty list while slurmctld is down, which
      * shows in the clock. */
     const char *as = names_text(list).data;
+    int64_t began = clock_elapsed();
     int64_t now = ask_clock(slurm, as, error);
     if (now < 0)
         return -1;
@@ -105,12 +108,22 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
             *error = call.error;
     }
     list->as_of = result ? 0 : now;
+    list->asked = result ? 0 : began;
     bool large = call.response.length > 1 << 20;
     slurm_api_call_free(&call);
     arena_free(arena);
     if (large)
         malloc_trim(0); /* return the memory of a large list to the system */
     return result;
+}
+
+int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age,
+                              struct error *error)
+{
+    const struct list *list = find_list(slurm, user);
+    if (list && list->asked && clock_elapsed() - list->asked <= age)
+        return 0;
+    return slurm_table_refresh(slurm, user, error);
 }
 
 int64_t slurm_table_clock(const struct slurm *slurm, const char *user)

@@ -15,6 +15,10 @@
  */
 int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *error);
 
+/* The same, unless the list is no older than `age`, in milliseconds. */
+int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age,
+                              struct error *error);
+
 /* The records of a job as of the last refresh for that user; those of other users are left out
  * where the job's user is known and jobs run as their owners. */
 struct slurm_records slurm_table_find(const struct slurm *slurm, const char *user, const char *id,

@@ -61,6 +61,13 @@ static void jobs_are_told_by_their_comment(void **state)
     assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING); /* whoever has asked */
 }
 
+static int64_t elapsed;
+
+static int64_t say_elapsed(void)
+{
+    return elapsed;
+}
+
 /* However many jobs there are. */
 static void two_requests_are_enough(void **state)
 {
@@ -76,6 +83,23 @@ static void two_requests_are_enough(void **state)
     assert_int_equal(requests->list.count, 2);
     assert_true(text_contains(value_get_text(requests->list.items[0], "what"), TEXT("/diag")));
     assert_true(text_contains(value_get_text(requests->list.items[1], "what"), TEXT("/jobs")));
+}
+
+static void the_list_of_the_last_poll_serves_for_ten_seconds(void **state)
+{
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    elapsed = clock_elapsed();
+    clock_replace(NULL, say_elapsed);
+    fake_poll("j-1");
+    fake_order("{}");
+    for (int i = 0; i < 2; i++) {
+        elapsed += 10000 * (1 - i) + i;
+        assert_string_equal(list(), "j-1:1 j-1:1 ");
+        const struct value *requests = value_get(fake_order("{}"), "requests");
+        assert_int_equal(requests->list.count, i == 0 ? 0 : 2);
+    }
+    clock_replace(NULL, NULL);
 }
 
 /* Its files stay for ever otherwise. */
@@ -143,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(jobs_are_told_by_their_comment),
         TEST(two_requests_are_enough),
+        TEST(the_list_of_the_last_poll_serves_for_ten_seconds),
         TEST(what_slurm_has_forgotten_is_told_by_its_directory),
         TEST(what_has_no_directory_any_more_is_listed_and_can_be_ended),
         TEST(a_list_that_cannot_be_had_is_an_error),

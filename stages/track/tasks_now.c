@@ -19,7 +19,7 @@ struct lost_task {
 struct tasks_now {
     struct tasks_file written;
     struct arena *arena; /* of its texts */
-    int64_t next;        /* of clock_elapsed: when numbers are written again */
+    int64_t next;        /* of clock_elapsed(): when tasks are counted again */
     struct lost_task *lost;
     size_t lost_count, lost_capacity;
 };
@@ -84,6 +84,8 @@ static void note_lost(struct tasks_now *now, int job, const struct job_poll *pol
         struct buffer line = {0};
         char name[sizeof(now->lost[0].name)];
         bool lost = has_failed(task);
+        if (!lost && !now->lost_count)
+            continue;
         snprintf(name, sizeof(name), "%s-%d", task->role, task->index);
         if (lost == (find_lost(now, name) < now->lost_count) || (!lost && task->ended))
             continue;
@@ -172,23 +174,20 @@ static void list_tasks(struct arena *arena, const struct job_poll *poll, struct 
     }
 }
 
-/* Write the numbers unless they are what was written, or that was a moment ago. */
-static void note_numbers(struct tasks_now *now, int job, const struct job_poll *poll, bool array,
-                         bool ended)
+/* Write the numbers unless they are what was written. */
+static void note_numbers(struct tasks_now *now, int job, const struct job_poll *poll, bool array)
 {
     struct arena *arena = arena_new();
     struct tasks_file tasks = count_tasks(poll);
     if (array)
         list_tasks(arena, poll, &tasks);
-    bool due = !tasks_file_same(&tasks, &now->written) && (ended || clock_elapsed() >= now->next);
-    if (due && tasks_file_write(job, &tasks, NULL) == 0) {
+    if (!tasks_file_same(&tasks, &now->written) && tasks_file_write(job, &tasks, NULL) == 0) {
         arena_free(now->arena);
         now->written = tasks;
         now->arena = arena;
         arena = NULL;
     }
-    if (due)
-        now->next = clock_elapsed() + between_numbers;
+    now->next = clock_elapsed() + between_numbers;
     arena_free(arena);
 }
 
@@ -202,5 +201,6 @@ void tasks_now_note(struct tasks_now **now, int job, const struct job_poll *poll
         *now = tasks_now_new();
     if (!array && goes_on(poll))
         note_lost(*now, job, poll);
-    note_numbers(*now, job, poll, array, ended);
+    if (ended || clock_elapsed() >= (*now)->next)
+        note_numbers(*now, job, poll, array);
 }

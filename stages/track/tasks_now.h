@@ -12,9 +12,9 @@
 
 struct tasks_now;
 
-/* Write what the poll reports and is not written yet.  *now is NULL at first; the caller frees it
- * with tasks_now_free().  What cannot be written is tried again at the next poll; while nothing but numbers
- * change, not more often than once a second. */
+/* Write what the poll reports and is not written yet: lost tasks at once; the numbers once a second at
+ * most, and at the end.  What cannot be written is tried again.  *now is NULL at first; the caller frees
+ * it with tasks_now_free(). */
 void tasks_now_note(struct tasks_now **now, int job, const struct job_poll *poll, bool array);
 
 /* What the log says of lost tasks of that attempt, from before a restart.  NULL: nothing. */

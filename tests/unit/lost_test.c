@@ -6,6 +6,8 @@
 #include "spool/usage.h"
 #include "stages/track/removed_file.h"
 
+#define ID "lost-1m7y5dm13etbd"
+
 static const int64_t noon = 1767268801000; /* 2026-01-01 */
 
 static struct {
@@ -79,7 +81,7 @@ static int fake_list(struct executor *executor, executor_take *take, void *conte
         take(context, id, 2);
     }
     for (int i = 0; i < 2 && !fake.removals; i++)
-        take(context, "lost-1m7y5dm13etbd", 2);
+        take(context, ID, 2);
     take(context, "../etc", 1);
     return 0;
 }
@@ -101,7 +103,7 @@ static const struct executor_operations operations = {.name = "local",
 static int open_spool_with_job(void **state)
 {
     (void)state;
-    struct job_record record = {.id = TEXT("lost-1m7y5dm13etbd"),
+    struct job_record record = {.id = TEXT(ID),
                                 .name = TEXT("lost"),
                                 .owner = TEXT("ann"),
                                 .accepted = noon,
@@ -120,12 +122,39 @@ static int open_spool_with_job(void **state)
     return 0;
 }
 
-static void shell(const char *format)
+static void shell(const char *command)
 {
-    char command[1024], with[1200];
-    snprintf(command, sizeof(command), "%s", format);
+    char with[1200];
     snprintf(with, sizeof(with), "cd '%s' && %s", path, command);
     assert_int_equal(system(with), 0);
+}
+
+static void remove_job(void)
+{
+    shell("rm -r submitted/" ID);
+}
+
+/* Move the job's directory from a directory to another one. */
+static void move_job(const char *from, const char *to)
+{
+    char command[256];
+    snprintf(command, sizeof(command), "mv %s/" ID " %s/", from, to);
+    shell(command);
+}
+
+/* What happens between two processes of the stage. */
+static void remove_while_closed(void)
+{
+    close_stage();
+    remove_job();
+    open_stage();
+}
+
+static void move_while_closed(const char *from, const char *to)
+{
+    close_stage();
+    move_job(from, to);
+    open_stage();
 }
 
 static void run_for(int64_t milliseconds)
@@ -153,7 +182,7 @@ static struct buffer said_during(int64_t milliseconds)
 static void a_removed_job_is_ended_at_the_executor(void **state)
 {
     (void)state;
-    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    remove_job();
     run_for(25000);
     assert_int_equal(fake.cancels, 0); /* it may only be out of sight */
     struct buffer said = said_during(10000);
@@ -175,7 +204,7 @@ static void one_that_does_not_end_is_ended_with_force(void **state)
 {
     (void)state;
     fake.stubborn = true;
-    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    remove_job();
     run_for(33000);
     assert_int_equal(fake.cancels, 1);
     assert_int_equal(fake.removals, 0);
@@ -187,13 +216,13 @@ static void one_that_does_not_end_is_ended_with_force(void **state)
 static void one_that_is_elsewhere_or_comes_back_is_left_alone(void **state)
 {
     (void)state;
-    shell("mv submitted/lost-1m7y5dm13etbd .");
+    move_job("submitted", ".");
     run_for(20000);
-    shell("mv lost-1m7y5dm13etbd submitted/");
+    move_job(".", "submitted");
     run_for(5000);
-    shell("mv submitted/lost-1m7y5dm13etbd .");
+    move_job("submitted", ".");
     run_for(25000); /* it is counted from the beginning */
-    shell("mv lost-1m7y5dm13etbd held/");
+    move_job(".", "held");
     run_for(60000);
     assert_int_equal(fake.cancels, 0);
 }
@@ -216,9 +245,7 @@ static void nothing_is_ended_when_the_spool_is_not_whole(void **state)
 static void one_that_was_removed_meanwhile_is_ended_too(void **state)
 {
     (void)state;
-    close_stage();
-    shell("rm -r submitted/lost-1m7y5dm13etbd");
-    open_stage();
+    remove_while_closed();
     run_for(25000);
     assert_int_equal(fake.cancels, 0);
     run_for(15000);
@@ -230,39 +257,29 @@ static void one_that_was_removed_meanwhile_is_ended_too(void **state)
 static void what_the_executor_has_of_other_jobs_is_left_alone(void **state)
 {
     (void)state;
-    close_stage();
-    shell("mv submitted/lost-1m7y5dm13etbd held/");
-    open_stage();
+    move_while_closed("submitted", "held");
     run_for(400000);
     assert_int_equal(fake.cancels, 0);
-    close_stage();
-    shell("mv held/lost-1m7y5dm13etbd .");
-    open_stage();
+    move_while_closed("held", ".");
     run_for(20000);
-    shell("mv lost-1m7y5dm13etbd submitted/");
+    move_job(".", "submitted");
     run_for(20000);
     assert_int_equal(fake.cancels, 0);
-    shell("grep -q ' started ' submitted/lost-1m7y5dm13etbd/log");
+    shell("grep -q ' started ' submitted/" ID "/log");
 }
 
 /* A job that is being handed in is in rendered/ still, and the executor has it already; of one that ended it may
  * keep what has ended. */
 static void one_that_is_in_any_state_is_no_orphan(void **state)
 {
-    static const char *const ways[] = {"submitted rendered", "rendered failed",
-                                       "failed done/2026-01-01"};
+    static const char *const ways[][2] = {
+        {"submitted", "rendered"}, {"rendered", "failed"}, {"failed", "done/2026-01-01"}};
     (void)state;
     shell("mkdir done/2026-01-01");
     for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
-        char command[256];
-        const char *space = strchr(ways[i], ' ');
-        close_stage();
-        snprintf(command, sizeof(command), "mv %.*s/lost-1m7y5dm13etbd %s/", (int)(space - ways[i]),
-                 ways[i], space + 1);
-        shell(command);
         fake.lists = 0;
         fake.over = i > 0;
-        open_stage();
+        move_while_closed(ways[i][0], ways[i][1]);
         run_for(60000);
         assert_int_equal(fake.lists, 1);
         assert_int_equal(fake.cancels, 0);
@@ -270,16 +287,16 @@ static void one_that_is_in_any_state_is_no_orphan(void **state)
     }
     fake.over = false;
     /* It is handed in between the list and the next look. */
-    shell("mv done/2026-01-01/lost-1m7y5dm13etbd .");
+    move_job("done/2026-01-01", ".");
     close_stage();
     open_stage();
     run_for(2000);
-    shell("mv lost-1m7y5dm13etbd rendered/");
+    move_job(".", "rendered");
     run_for(10000);
-    shell("mv rendered/lost-1m7y5dm13etbd submitted/");
+    move_job("rendered", "submitted");
     run_for(60000);
     assert_int_equal(fake.cancels, 0);
-    shell("grep -q ' started ' submitted/lost-1m7y5dm13etbd/log");
+    shell("grep -q ' started ' submitted/" ID "/log");
 }
 
 /* Slurm's controller, restarted with an older state, has it run again. */
@@ -289,13 +306,8 @@ static void what_ended_and_runs_again_is_ended(void **state)
     (void)state;
     shell("mkdir done/2026-01-01");
     for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
-        char command[256];
-        close_stage();
-        snprintf(command, sizeof(command), "mv %s/lost-1m7y5dm13etbd %s/",
-                 i ? "failed" : "submitted", places[i]);
-        shell(command);
         fake.cancels = fake.removals = 0;
-        open_stage();
+        move_while_closed(i ? places[i - 1] : "submitted", places[i]);
         run_for(25000);
         assert_int_equal(fake.cancels, 0);
         run_for(15000);
@@ -312,7 +324,7 @@ static void only_some_are_asked_about_in_a_round(void **state)
     enum { ORPHANS = 100 };
     (void)state;
     close_stage();
-    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    remove_job();
     fake.orphans = ORPHANS - 1;
     open_stage();
     run_for(29000);
@@ -332,7 +344,7 @@ static void a_list_that_failed_is_asked_for_again_soon(void **state)
 {
     (void)state;
     close_stage();
-    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    remove_job();
     fake.away = true;
     open_stage();
     fake.lists = 0;
@@ -359,10 +371,10 @@ static void what_was_ended_is_written_down(void **state)
     struct removed_job jobs[REMOVED_KEPT];
     (void)state;
     assert_int_equal(removed_file_read(&spool, 0, jobs), 0);
-    shell("rm -r submitted/lost-1m7y5dm13etbd");
+    remove_job();
     run_for(40000);
     assert_int_equal(removed_file_read(&spool, 0, jobs), 1);
-    assert_string_equal(jobs[0].id, "lost-1m7y5dm13etbd");
+    assert_string_equal(jobs[0].id, ID);
     assert_int_equal(jobs[0].attempt, 2);
     assert_true(jobs[0].time > noon && jobs[0].time <= now);
     assert_int_equal(removed_file_read(&spool, now + 1, jobs), 0);

@@ -3,12 +3,6 @@
  */
 #include "tests/unit/slurm_fake.h"
 
-static void assert_says(const char *sentence, const char *part)
-{
-    if (!strstr(sentence, part))
-        fail_msg("\"%s\" does not say \"%s\"", sentence, part);
-}
-
 /* Have a file of the job's be written that many seconds ago. */
 static void age(const char *id, const char *name, int seconds)
 {
@@ -205,7 +199,7 @@ static void a_job_that_has_ended_is_not_kept_by_its_nodes(void **state)
         assert_int_equal(poll.phase, cases[i].phase);
         assert_int_equal(poll.exit_code, cases[i].exit_code);
         /* Slurm may call it what it similar afterwards. */
-        fake_order("{\"set\": {\"job_id\": %zu, \"job_state\": \"NODE_FAIL\"}}", i + 1);
+        fake_set_state(i + 1, "NODE_FAIL");
         poll = fake_poll(id);
         assert_int_equal(poll.phase, cases[i].phase);
         assert_int_equal(poll.exit_code, cases[i].exit_code);
@@ -481,41 +475,25 @@ static void slurm_s_own_words_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(slurm_s_own_words_are_told, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(where_a_task_listens_is_what_its_script_says, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_was_put_back_runs_while_its_heart_beats, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_was_put_back_and_whose_heart_stopped_is_lost,
-                                        fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_heart_does_not_beat_in_the_future, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_start_is_a_beat, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(only_what_the_jobs_tasks_print_is_copied, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_task_that_is_started_again_has_not_ended, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_job_that_has_ended_is_not_kept_by_its_nodes, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(nor_is_an_array, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_reason_of_the_script_is_not_the_programs, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(an_element_that_was_put_back_and_has_ended_is_over,
-                                        fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(an_element_that_was_put_back_runs_while_its_heart_beats,
-                                        fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(an_element_that_could_not_be_launched_is_let_go_again,
-                                        fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(an_element_that_can_never_run_fails, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(an_element_that_is_being_stopped_is_not_let_go, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_has_ended_and_runs_for_slurm_is_over, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_a_task_runs_in_is_what_its_script_says, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_was_put_aside_is_removed_later, fake_set_up,
-                                        fake_tear_down),
+        FAKE_TEST(slurm_s_own_words_are_told),
+        FAKE_TEST(where_a_task_listens_is_what_its_script_says),
+        FAKE_TEST(what_was_put_back_runs_while_its_heart_beats),
+        FAKE_TEST(what_was_put_back_and_whose_heart_stopped_is_lost),
+        FAKE_TEST(a_heart_does_not_beat_in_the_future),
+        FAKE_TEST(a_start_is_a_beat),
+        FAKE_TEST(only_what_the_jobs_tasks_print_is_copied),
+        FAKE_TEST(a_task_that_is_started_again_has_not_ended),
+        FAKE_TEST(a_job_that_has_ended_is_not_kept_by_its_nodes),
+        FAKE_TEST(nor_is_an_array),
+        FAKE_TEST(a_reason_of_the_script_is_not_the_programs),
+        FAKE_TEST(an_element_that_was_put_back_and_has_ended_is_over),
+        FAKE_TEST(an_element_that_was_put_back_runs_while_its_heart_beats),
+        FAKE_TEST(an_element_that_could_not_be_launched_is_let_go_again),
+        FAKE_TEST(an_element_that_can_never_run_fails),
+        FAKE_TEST(an_element_that_is_being_stopped_is_not_let_go),
+        FAKE_TEST(what_has_ended_and_runs_for_slurm_is_over),
+        FAKE_TEST(what_a_task_runs_in_is_what_its_script_says),
+        FAKE_TEST(what_was_put_aside_is_removed_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

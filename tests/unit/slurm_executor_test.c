@@ -330,7 +330,7 @@ static void a_list_is_not_sent_again_when_nothing_has_changed(void **state)
     assert_true(
         text_contains(value_get_text(requests->list.items[1], "what"), TEXT("?update_time=")));
     assert_int_equal(value_get_number(requests->list.items[1], "status", 0), 304);
-    fake_order("{\"set\": {\"job_id\": 1, \"job_state\": \"RUNNING\"}}");
+    fake_set_state(1, "RUNNING");
     assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
 }
 
@@ -578,47 +578,27 @@ static void a_type_of_gpu_that_no_node_has_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_job_is_handed_in_held_and_let_go, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(every_version_has_its_own_words, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_lost_answer_makes_no_second_run, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_release_that_is_lost_is_made_again, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_slurmctld_forgot_is_handed_in_again, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_began_is_waited_for_and_not_begun_again, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_the_accounting_has_nothing_of_is_handed_in_again,
-                                        fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_a_job_used_is_the_accountings, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_the_accounting_does_not_tell_is_not_waited_for,
-                                        fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(the_accounting_tells_of_what_was_forgotten, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_job_that_is_there_twice_runs_once, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_list_is_not_sent_again_when_nothing_has_changed,
-                                        fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_waits_for_nobody_is_ended, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_release_that_went_astray_makes_no_false_end, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_slurm_put_back_is_not_waited_for, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_launch_that_failed_is_let_go_again, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_role_that_decides_ends_the_job, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(elements_of_an_array_end_each_by_itself, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_was_cancelled_waits_no_longer, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_type_of_gpu_that_no_node_has_is_refused, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(capacity_is_what_nodes_have, fake_set_up, fake_tear_down),
+        FAKE_TEST(a_job_is_handed_in_held_and_let_go),
+        FAKE_TEST(every_version_has_its_own_words),
+        FAKE_TEST(a_lost_answer_makes_no_second_run),
+        FAKE_TEST(a_release_that_is_lost_is_made_again),
+        FAKE_TEST(what_slurmctld_forgot_is_handed_in_again),
+        FAKE_TEST(what_began_is_waited_for_and_not_begun_again),
+        FAKE_TEST(what_the_accounting_has_nothing_of_is_handed_in_again),
+        FAKE_TEST(what_a_job_used_is_the_accountings),
+        FAKE_TEST(what_the_accounting_does_not_tell_is_not_waited_for),
+        FAKE_TEST(the_accounting_tells_of_what_was_forgotten),
+        FAKE_TEST(a_job_that_is_there_twice_runs_once),
+        FAKE_TEST(a_list_is_not_sent_again_when_nothing_has_changed),
+        FAKE_TEST(what_waits_for_nobody_is_ended),
+        FAKE_TEST(a_release_that_went_astray_makes_no_false_end),
+        FAKE_TEST(what_slurm_put_back_is_not_waited_for),
+        FAKE_TEST(a_launch_that_failed_is_let_go_again),
+        FAKE_TEST(a_role_that_decides_ends_the_job),
+        FAKE_TEST(elements_of_an_array_end_each_by_itself),
+        FAKE_TEST(what_was_cancelled_waits_no_longer),
+        FAKE_TEST(a_type_of_gpu_that_no_node_has_is_refused),
+        FAKE_TEST(capacity_is_what_nodes_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

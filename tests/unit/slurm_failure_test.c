@@ -4,12 +4,6 @@
 #include "tests/unit/never_started.h"
 #include "tests/unit/slurm_fake.h"
 
-static void assert_says(const char *sentence, const char *part)
-{
-    if (!strstr(sentence, part))
-        fail_msg("\"%s\" does not say \"%s\"", sentence, part);
-}
-
 static void refusals_are_sorted_by_their_numbers(void **state)
 {
     static const struct {
@@ -398,7 +392,7 @@ static void waiting_has_reasons(void **state)
     assert_int_equal(poll.phase, PHASE_FAILED);
     assert_string_equal(poll.reason, "NeverFits");
     /* It is told to end, and that is how it ended. */
-    fake_order("{\"set\": {\"job_id\": 1, \"job_state\": \"CANCELLED\"}}");
+    fake_set_state(1, "CANCELLED");
     poll = fake_poll("j-1");
     assert_string_equal(poll.reason, "NeverFits");
     assert_true(poll.tasks[0].ended);
@@ -409,7 +403,7 @@ static void one_that_never_ran_fails(void **state)
 {
     (void)state;
     fake_submit(NEVER_STARTED, fake_manifest);
-    fake_order("{\"set\": {\"job_id\": 1, \"job_state\": \"BOOT_FAIL\"}}");
+    fake_set_state(1, "BOOT_FAIL");
     never_started_fails(fake.executor, "NodeLost");
 }
 
@@ -448,27 +442,21 @@ static void no_version_is_no_guess(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(refusals_are_sorted_by_their_numbers, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_refused_job_with_a_number_is_cleaned_up, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_token_says_when_it_ends, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(each_user_may_have_a_token_of_his_own, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(jobs_of_others_need_a_token, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(no_answer_makes_a_job_look_forgotten, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(no_answer_to_a_submission_does_harm, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(files_of_a_job_are_not_trusted, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_signal_is_a_file_of_ours, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(output_is_cut_at_its_limit, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(ends_have_reasons, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(waiting_has_reasons, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(one_that_never_ran_fails, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(what_is_down_is_named, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(no_version_is_no_guess, fake_set_up, fake_tear_down),
+        FAKE_TEST(refusals_are_sorted_by_their_numbers),
+        FAKE_TEST(a_refused_job_with_a_number_is_cleaned_up),
+        FAKE_TEST(a_token_says_when_it_ends),
+        FAKE_TEST(each_user_may_have_a_token_of_his_own),
+        FAKE_TEST(jobs_of_others_need_a_token),
+        FAKE_TEST(no_answer_makes_a_job_look_forgotten),
+        FAKE_TEST(no_answer_to_a_submission_does_harm),
+        FAKE_TEST(files_of_a_job_are_not_trusted),
+        FAKE_TEST(a_signal_is_a_file_of_ours),
+        FAKE_TEST(output_is_cut_at_its_limit),
+        FAKE_TEST(ends_have_reasons),
+        FAKE_TEST(waiting_has_reasons),
+        FAKE_TEST(one_that_never_ran_fails),
+        FAKE_TEST(what_is_down_is_named),
+        FAKE_TEST(no_version_is_no_guess),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

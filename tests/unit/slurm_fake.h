@@ -169,6 +169,18 @@ static inline struct value *fake_order(const char *format, ...)
     return state;
 }
 
+/* Have Slurm's job of that number be in that state. */
+static inline void fake_set_state(size_t number, const char *word)
+{
+    fake_order("{\"set\": {\"job_id\": %zu, \"job_state\": \"%s\"}}", number, word);
+}
+
+static inline void assert_says(const char *sentence, const char *part)
+{
+    if (!strstr(sentence, part))
+        fail_msg("\"%s\" does not say \"%s\"", sentence, part);
+}
+
 /* Jobs that there are at the stand-in. */
 static inline size_t fake_job_count(void)
 {
@@ -243,5 +255,7 @@ static inline void fake_write(const char *id, const char *name, const char *cont
     assert_int_equal(write(file, content, strlen(content)), strlen(content));
     close(file);
 }
+
+#define FAKE_TEST(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
 
 #endif

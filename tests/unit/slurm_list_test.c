@@ -134,7 +134,7 @@ static void what_has_no_directory_any_more_is_listed_and_can_be_ended(void **sta
     struct error error;
     (void)state;
     fake_submit("j-1", fake_manifest);
-    fake_order("{\"set\": {\"job_id\": 1, \"job_state\": \"RUNNING\"}}");
+    fake_set_state(1, "RUNNING");
     snprintf(command, sizeof(command), "rm -r '%s'", fake_path("jobs/j-1-a1"));
     assert_int_equal(system(command), 0);
     fake_open(""); /* a daemon that begins */

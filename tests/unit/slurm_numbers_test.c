@@ -252,23 +252,16 @@ static void nodes_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_accounting_adds_up_steps, fake_set_up, fake_tear_down),
+        FAKE_TEST(the_accounting_adds_up_steps),
         cmocka_unit_test(nodes_are_counted),
-        cmocka_unit_test_setup_teardown(numbers_that_began_anew_are_taken, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(few_jobs_are_given_back, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(few_that_were_forgotten_are_given_back, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_process_learns_from_the_other_that_numbers_began_again,
-                                        fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_job_is_its_users_by_his_number, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_job_of_another_with_our_comment_is_not_ours, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(nodes_that_tell_nonsense_are_not_believed, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(an_accounting_that_tells_nonsense_is_not_believed,
-                                        fake_set_up, fake_tear_down),
+        FAKE_TEST(numbers_that_began_anew_are_taken),
+        FAKE_TEST(few_jobs_are_given_back),
+        FAKE_TEST(few_that_were_forgotten_are_given_back),
+        FAKE_TEST(a_process_learns_from_the_other_that_numbers_began_again),
+        FAKE_TEST(a_job_is_its_users_by_his_number),
+        FAKE_TEST(a_job_of_another_with_our_comment_is_not_ours),
+        FAKE_TEST(nodes_that_tell_nonsense_are_not_believed),
+        FAKE_TEST(an_accounting_that_tells_nonsense_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

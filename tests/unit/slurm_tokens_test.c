@@ -65,7 +65,7 @@ static void a_token_that_ended_hides_no_other_users_jobs(void **state)
     submit_as("j-1", first);
     submit_as("j-2", second);
     write_token(first, -1000);
-    fake_order("{\"set\": {\"job_id\": 2, \"job_state\": \"CANCELLED\"}}");
+    fake_set_state(2, "CANCELLED");
     fake_ahead += 10000;
     assert_int_equal(fake.executor->operations->poll(fake.executor, fake.arena, both, 2, &error),
                      0);
@@ -211,13 +211,10 @@ static void a_release_may_be_anything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_token_that_ended_hides_no_other_users_jobs, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(whoever_has_a_good_token_asks, fake_set_up, fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_path_that_is_gone_refuses_no_job, fake_set_up,
-                                        fake_tear_down),
-        cmocka_unit_test_setup_teardown(a_clock_that_goes_back_hides_no_change, fake_set_up,
-                                        fake_tear_down),
+        FAKE_TEST(a_token_that_ended_hides_no_other_users_jobs),
+        FAKE_TEST(whoever_has_a_good_token_asks),
+        FAKE_TEST(a_path_that_is_gone_refuses_no_job),
+        FAKE_TEST(a_clock_that_goes_back_hides_no_change),
         cmocka_unit_test(a_release_may_be_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

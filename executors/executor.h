@@ -235,8 +235,9 @@ struct executor_operations {
     void (*remove)(struct executor *executor, struct job_call **batch, size_t count);
     /* Call take() for each job that this spool has certainly submitted (under its identity, or to a podman
      * of its own) and that the executor still has something of.  Perhaps more than once; not for what the
-     * executor will remove by itself.  At most a request or two, or a list in pages.  -1 and a sentence when it cannot be asked.
-     * NULL: it never has anything. */
+     * executor will remove by itself.  At most a request or two, or a list in pages; where one that poll()
+     * requested is at hand, that one, some seconds old.  -1 and a sentence when it cannot be asked.  NULL: it
+     * never has anything. */
     int (*list)(struct executor *executor, executor_take *take, void *context, struct error *error);
     /* The number of objects that the manifest makes at the scheduler, which live_max counts.  NULL: one. */
     int (*weight)(struct executor *executor, struct text manifest);

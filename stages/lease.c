@@ -169,7 +169,8 @@ static void write_released(struct lease *lease)
     lease->file = -1;
 }
 
-/* Look who serves; if nobody does, claim the next epoch and publish it.  As lease_take(), but a lock that was got stays. */
+/* Look who serves; if nobody does, claim the next epoch and publish it.  Returns as lease_take(), but keeps a
+ * lock that it has got. */
 static int take(struct lease *lease, char *who, struct error *error)
 {
     char text[LEASE_TEXT_SIZE];

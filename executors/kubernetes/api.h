@@ -70,8 +70,9 @@ const char *kubernetes_api_server(const struct kubernetes_connection *connection
 
 /* Run all calls to their end, at most in_flight at a time.  A 401 makes the credential be read
  * again, once.  A 429, 503 or 504 puts off its own call (`alone`); after several of them in a row nothing
- * more is sent until Retry-After is over (such calls are KUBERNETES_UNAVAILABLE).  A request that finds its kept connection closed is sent again: so names
- * of what a POST makes must be fixed, and KUBERNETES_EXISTS looked into. */
+ * more is sent until Retry-After is over (such calls are KUBERNETES_UNAVAILABLE).  A request that finds its
+ * kept connection closed is sent again: so names of what a POST makes must be fixed, and KUBERNETES_EXISTS
+ * looked into. */
 void kubernetes_api_run(struct kubernetes_connection *connection, struct arena *arena,
                         struct kubernetes_call *const *calls, size_t count);
 

@@ -1,4 +1,4 @@
-/* executors/kubernetes/stream.h - answers that the API server sends line by line: watches, and logs that are followed */
+/* executors/kubernetes/stream.h - answers of the API server that come line by line: watches and logs */
 #ifndef EXECUTORS_KUBERNETES_STREAM_H
 #define EXECUTORS_KUBERNETES_STREAM_H
 

@@ -1,5 +1,6 @@
-/* stages/intake/backlog.h - which jobs are refused because too many wait: `waiting` of limits and of limits.rows, and rows
- * that refuse what is over them
+/* stages/intake/backlog.h - which jobs are refused because too many wait
+ *
+ * By `waiting` of limits and of limits.rows, and by rows that refuse what is over them.
  *
  * They are counted (stages/shared/use.h) by looking at the directories once when intake starts; from then on what intake
  * adds is counted as it does, and the directories are looked at again, at most once a batch, only when a

@@ -4,8 +4,8 @@
  *   dlspool[track]: digits-1m7y5dm13etbd: owner=ann state=failed reason=Exited class=permanent
  *       exit_code=1 retry=never elapsed=0.8s attempt=2 (task main-0 ended with exit code 1)
  *
- * on one line, always in this order, fields without a value left out; quoted as in the job's own log.  In parentheses is
- * the first line of `why`.
+ * on one line, always in this order, fields without a value left out; quoted as in the job's own log.  In
+ * parentheses is the first line of `why`.
  */
 #ifndef STAGES_SHARED_END_LINE_H
 #define STAGES_SHARED_END_LINE_H

@@ -1,9 +1,9 @@
 /* stages/shared/use.h - how much users, groups and queues use, for the rows of limits.rows (spool/limit_row.h)
  *
- * What counts are the jobs in the spool's directories: those in rendered/ and held/ wait, those in submitted/ run.  A look
- * at them reads the record of each job once, when it is first seen; so after a restart the count is the same.
- * What a process has itself decided since counts at once: a job that it adds counts until it drops it, or until a
- * look that began later no longer finds it.
+ * The jobs in the spool's directories are counted: those in rendered/ and held/ wait, those in submitted/ run.
+ * A look at them reads the record of each job once, when it is first seen; so after a restart the count is the
+ * same.  What a process has itself decided since counts at once: a job that it adds counts until it drops it, or
+ * until a look that began later no longer finds it.
  *
  * Known weakness: a job counts with the size that its record had when it was first seen running, not with what it
  * is given while it runs.
@@ -59,8 +59,8 @@ struct use_amounts use_room(struct use *use, const struct use_over *over);
 void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
                  struct error *sentence);
 
-/* Visit what is counted, in no order: a row, whom it is about (the name of the user or queue, or the number of the group), and
- * the amounts by phase. */
+/* Visit what is counted, in no order: a row, whom it is about (the name of the user or queue, or the number of the
+ * group), and the amounts by phase. */
 typedef void use_visit(void *context, const struct limit_row *row, struct text subject,
                        const struct use_amounts amounts[USE_PHASES]);
 void use_walk(struct use *use, use_visit *visit, void *context);

@@ -118,7 +118,8 @@ struct tracker {
 };
 
 /* Read a job's record.  A job with a damaged record is followed to its end by its log, since it
- * runs whatever its files say; one whose seal does not fit is, with nothing granted to its owner.  -1 and a sentence when the record cannot be read now. */
+ * runs whatever its files say.  So is one whose seal is wrong, and nothing is granted to its owner.  -1 and
+ * a sentence when the record cannot be read now. */
 int track_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
                       struct error *error);
 

@@ -27,7 +27,8 @@ struct lost_job {
 
 enum sight { SIGHT_NONE, SIGHT_SEEN, SIGHT_ENDED, SIGHT_UNKNOWN };
 
-/* Is the job anywhere in the spool, or in failed/ or done/, and so has ended?  Asks the file server, and believes nothing that was cached. */
+/* Is the job anywhere in the spool, or in failed/ or done/, and so has ended?  Asks the file server, not the
+ * cache of this host. */
 static enum sight look_everywhere(const struct spool *spool, const char *id)
 {
     struct job_place place = {.state = STATE_SUBMITTED};

@@ -88,6 +88,7 @@ found=$(grep -nE '\b(strcpy|strcat|sprintf|gets|alloca|strtok|system|popen)\(' $
 is "$found" "" "no function that is banned is called"
 is "$(for file in $sources; do IFS= read -r line <"$file"; [[ $line == "/* $file - "* ]] || echo "$file"; done)" "" \
     "every file starts with its name and what it is"
+is "$(awk 'length > 120 && !/https:/ { print FILENAME ":" FNR }' $sources)" "" "no line is longer than 120 columns"
 found=$(grep -nE '\b(exit|_exit|abort)\(' $(of '^(spool|watcher|request|renderer|executors|planner|simulation)/.*\.c$') |
     grep -v 'out of memory' | grep -Ev '^executors/local/(process|podman_service|access)\.c:')
 is "$found" "" "no library code ends the process"

@@ -2,7 +2,7 @@
 #
 #   make            build/dlspool
 #   make demo       set up what is missing, then run one real training job from drop to done
-#   make quick      the tests that say most in three minutes; sets nothing up
+#   make quick      the tests that say most in three minutes; sets nothing up, and tells what is missing
 #   make check      set up what is missing, then run every test
 #   make check-long the same and more, before a release: HOURS=1 of fuzzing and of jobs under way
 #   make unit       only the unit tests          make tap       only the scripts under tests/t
@@ -40,8 +40,10 @@ CFLAGS   ?= -O2 -g
 HARDEN   ?= -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fPIE
 HARDEN_LD ?= -pie -Wl,-z,relro,-z,now
 CPPFLAGS += -D_GNU_SOURCE -I. -DDLSPOOL_VERSION='"$(VERSION)"' -DDLSPOOL_PREFIX='"$(PREFIX)"'
+# NEED(build) or NEED(check): make ends with one sentence where something is missing.
+NEED = $(eval MISSING := $(shell CC='$(firstword $(CC))' tools/needs $(1) $(PACKAGES) $(OPENED_PACKAGES)))$(if $(MISSING),$(error $(MISSING)))
 # pkg-config is asked once, and not before something is compiled: set-up may still have to install it.
-PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(OPENED_PACKAGES)))$(PACKAGE_CFLAGS)
+PACKAGE_CFLAGS = $(call NEED,build)$(eval PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) $(OPENED_PACKAGES)))$(PACKAGE_CFLAGS)
 PACKAGE_LIBS = $(eval PACKAGE_LIBS := $(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) $(HARDEN) $(CFLAGS) $(PACKAGE_CFLAGS)
 ALL_LIBS   = $(HARDEN_LD) $(LDFLAGS) $(PACKAGE_LIBS) -lm
@@ -67,6 +69,7 @@ PLAIN_TESTS := $(foreach t,local_turns local_once local_submit check libraries s
 	kubernetes_templates structure,$(BUILD)/tests/$(t)_test)
 
 all:
+	$(call NEED,build)
 	+@$(PARALLEL) $(BUILD)/dlspool
 
 # Suites build what they need with a make of their own, which uses every processor unless -j was given: two of
@@ -202,11 +205,13 @@ LONG_SCRIPTS := $(wildcard $(foreach n,340 426 590 710 810 820,tests/t/$(n)-*.t)
 BESIDE = { $(1); } >$(BUILD)/compiled 2>&1 & compiling=$$!; export DLSPOOL=$(abspath $(BUILD))/dlspool; \
     $(2); ran=$$?; wait $$compiling || { cat $(BUILD)/compiled; exit 1; }; [ $$ran = 0 ]
 quick:
+	$(call NEED,check)
 	+@$(PARALLEL) $(BUILD)/dlspool
 	+@$(call BESIDE,$(PARALLEL) $(QUICK_TESTS),$(PROVE_ALL) $(QUICK_SCRIPTS))
 	@$(PROVE) -j $(MANY_MORE) $(QUICK_TESTS)
 
 unit:
+	$(call NEED,check)
 	+@$(PARALLEL) unit-tests
 	@$(PROVE_ALL) $(UNIT_TESTS)
 
@@ -218,6 +223,7 @@ ASAN_MAKE = $(MAKE) --no-print-directory BUILD=$(BUILD)/asan CFLAGS='-O1 -g1 $(A
 ASAN_PARALLEL = $(ASAN_MAKE) $(JOBS)
 ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(filter-out $(PLAIN_TESTS),$(UNIT_TESTS) $(FUZZ_TARGETS)))
 asan:
+	$(call NEED,check)
 	+@$(ASAN_MAKE) unit
 	+@$(ASAN_MAKE) fuzz-runs
 
@@ -238,6 +244,7 @@ fuzz:
 	@tests/fuzz/fuzz $(BUILD)/fuzzer $(SECONDS) $(ONLY)
 
 crash:
+	$(call NEED,check)
 	+@$(PARALLEL) $(BUILD)/tests/crash
 	@LONGEST=86400 $(PROVE) -v $(BUILD)/tests/crash :: $(CRASH)
 
@@ -248,6 +255,7 @@ SCRIPTS := $(wildcard tests/t/*.t)
 TAKEN = $(filter-out $(LEFT_OUT),$(SCRIPTS))
 ALONE = $(shell grep -l '^. Runs alone:' $(TAKEN))
 tap:
+	$(call NEED,check)
 	+@$(PARALLEL) $(BUILD)/dlspool
 	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
 	    export FAILURES=$(BUILD)/failures; rm -f $$FAILURES; \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make install puts in place what a package has, and make uninstall takes it away.
+# make install puts in place what a package has, and make uninstall takes it away; make says what it needs.
 . "$(dirname "$0")/lib.bash"
 built=$(dirname "$DLSPOOL")
 put() { make -s -C "$top" BUILD="$built" "$@" >"$scratch/make.log" 2>&1; }
@@ -33,6 +33,15 @@ is "$(find lib usr -type f)" "" "leaves no file"
 is "$(find . -name 'dlspool*' ! -path './var/*' ! -path './etc/*')" "" "nor a directory of its own"
 ok "and nothing that another has" test -d usr/share/doc/another
 cd "$scratch" || exit 1
+
+# Without the libraries: one sentence, and nothing is begun.
+needs() {
+    echo "$* $(PKG_CONFIG_LIBDIR=$scratch make -s -C "$top" BUILD="$scratch/unbuilt" "$@" 2>&1 | sed 's/^[^ ]* //')"
+}
+missing="as these are not installed: yaml-0.1, libgit2, libcurl, jansson, libseccomp, libcrypto"
+is "$(needs all)" "all *** dlspool cannot be built here, $missing.  On Debian, install them with: tools/setup build.  Stop."     "make says in one sentence what it needs, and the command"
+is "$(needs unit)" "unit *** dlspool's tests cannot be run here, $missing, cmocka.  On Debian, install them with: tools/setup check.  Stop."     "and make unit what that needs"
+ok "nothing is begun" test ! -e "$scratch/unbuilt"
 
 # The units as systemd reads them, where its tool is there.
 if command -v systemd-analyze >/dev/null; then

@@ -144,8 +144,7 @@ static enum drop_result check_status(const struct stat *status, struct text show
     return DROP_TAKEN;
 }
 
-/* Read up to `size` bytes and one more, to notice that the file grew.  -1 with errno set. */
-static int read_bytes(int file, size_t size, struct buffer *bytes)
+int drop_read_bytes(int file, size_t size, struct buffer *bytes)
 {
     buffer_clear(bytes);
     buffer_add_string(bytes, "");
@@ -191,7 +190,7 @@ static enum drop_result read_open_file(int file, struct text shown, struct buffe
         return result;
     if (writers_hold(file) == WRITERS_SOME)
         return set_changing(error, shown, "is still open for writing in another program");
-    if (read_bytes(file, (size_t)before.st_size, bytes))
+    if (drop_read_bytes(file, (size_t)before.st_size, bytes))
         return set_trouble(error, shown, "could not be read");
     if (sys.fstat(file, &after))
         return set_trouble(error, shown, "could not be looked at");

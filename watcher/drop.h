@@ -68,6 +68,10 @@ enum drop_result drop_claim(int incoming, const char *name, int claims, const ch
 enum drop_result drop_read(int directory, const char *name, struct text shown, struct buffer *bytes,
                            struct drop *drop, struct error *error);
 
+/* Read up to `size` bytes and one more into `bytes`, replacing their content, to notice that the file grew.  -1
+ * with errno set. */
+int drop_read_bytes(int file, size_t size, struct buffer *bytes);
+
 /* Is it still the file that was read, unchanged?  DROP_TAKEN, DROP_CHANGING (read it again),
  * DROP_GONE or DROP_ERROR.  Ask when the copy is durable, before removing the claim. */
 enum drop_result drop_unchanged(int directory, const char *name, const struct drop *drop,

@@ -16,22 +16,8 @@
 /* Judge the content; CONTENT_UNKNOWN unless it has exactly `size` bytes. */
 static enum content look_inside(int file, size_t size, struct buffer *bytes)
 {
-    buffer_clear(bytes);
-    while (bytes->length <= size) {
-        size_t want = size + 1 - bytes->length;
-        ssize_t count = sys.pread(file, buffer_reserve(bytes, want), want, (off_t)bytes->length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return CONTENT_UNKNOWN;
-        if (count == 0)
-            break;
-        bytes->length += (size_t)count;
-        if (bytes->length == size)
-            break;
-    }
-    if (bytes->length != size)
-        return CONTENT_UNKNOWN; /* it is changing while we read */
+    if (drop_read_bytes(file, size, bytes) || bytes->length != size)
+        return CONTENT_UNKNOWN; /* it cannot be read, or changes meanwhile */
     return content_judge(buffer_text(bytes));
 }
 

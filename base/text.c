@@ -122,6 +122,17 @@ bool text_next(struct text *rest, char separator, struct text *piece)
     return true;
 }
 
+bool text_is_label(struct text text, size_t longest)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.data[i];
+        bool inner = i > 0 && i + 1 < text.length;
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && inner)))
+            return false;
+    }
+    return text.length > 0 && text.length <= longest;
+}
+
 int64_t text_take_number(struct text *rest, int64_t most)
 {
     int64_t number = 0;

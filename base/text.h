@@ -37,6 +37,9 @@ bool text_contains(struct text haystack, struct text needle);
 /* Cut the next piece up to `separator` off the front of `rest`; false when nothing is left. */
 bool text_next(struct text *rest, char separator, struct text *piece);
 
+/* Is it a DNS label (RFC 1123): lower-case letters, digits and inner hyphens, at most `longest` of them, but not
+ * empty? */
+bool text_is_label(struct text text, size_t longest);
 /* Cut the digits off the front of *rest.  Their number; -1 when there is none, or it is above `most`. */
 int64_t text_take_number(struct text *rest, int64_t most);
 /* The number that the text is, digits and nothing else; -1 when it is none, or above `most`. */

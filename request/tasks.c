@@ -50,20 +50,6 @@ const struct field_table task_fields = {
     .synonyms = task_synonyms,
 };
 
-/* A DNS-1123 label: [a-z0-9]([-a-z0-9]*[a-z0-9])?, short. */
-static bool is_role(struct text name)
-{
-    if (name.length == 0 || name.length > ROLE_LONGEST)
-        return false;
-    for (size_t i = 0; i < name.length; i++) {
-        char c = name.data[i];
-        bool inner = i > 0 && i + 1 < name.length;
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && inner)))
-            return false;
-    }
-    return true;
-}
-
 static struct task_role role_default(struct text name)
 {
     return (struct task_role){
@@ -76,7 +62,7 @@ static void read_role(struct reading *reading, const struct value_path *path,
 {
     const struct value *map = member->value;
     struct error_quote_buffer buffer;
-    if (!is_role(member->key))
+    if (!text_is_label(member->key, ROLE_LONGEST))
         problems_add(reading, path, member->line, member->column,
                      "found the role \"%s\", expected a name of at most %d small letters, digits "
                      "and inner hyphens",

@@ -302,14 +302,7 @@ void read_label(struct reading *reading, const struct value_path *path, const st
     enum { LONGEST = 63 };
     struct text text = {0};
     (void)field;
-    bool good =
-        values_scalar_text(value, false, &text) && text.length > 0 && text.length <= LONGEST;
-    for (size_t i = 0; i < text.length && good; i++) {
-        char c = text.data[i];
-        bool inner = i > 0 && i + 1 < text.length;
-        good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && inner);
-    }
-    if (good)
+    if (values_scalar_text(value, false, &text) && text_is_label(text, LONGEST))
         *(struct text *)into = text;
     else
         problems_expected(reading, path, value, "1 to 63 small letters, digits and inner hyphens");

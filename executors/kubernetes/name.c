@@ -20,14 +20,7 @@ static bool is_alphanumeric(char c)
 
 bool kubernetes_name_is_label(struct text name, bool letter)
 {
-    if (name.length == 0 || name.length > KUBERNETES_LABEL_LONGEST)
-        return false;
-    for (size_t i = 0; i < name.length; i++) {
-        bool inner = i > 0 && i + 1 < name.length;
-        if (!is_small(name.data[i]) && !is_digit(name.data[i]) && !(name.data[i] == '-' && inner))
-            return false;
-    }
-    return !letter || is_small(name.data[0]);
+    return text_is_label(name, KUBERNETES_LABEL_LONGEST) && (!letter || is_small(name.data[0]));
 }
 
 /* Letters, digits, inner - _ and .; at most 63. */

@@ -20,14 +20,7 @@ static struct kubernetes_settings *kubernetes_of(const struct section *section)
 
 static bool is_namespace(struct text name)
 {
-    bool good = name.length <= NAMESPACE_MOST;
-    for (size_t i = 0; good && i < name.length; i++) {
-        char byte = name.data[i];
-        bool inner = i > 0 && i + 1 < name.length;
-        good =
-            (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || (byte == '-' && inner);
-    }
-    return good;
+    return name.length == 0 || text_is_label(name, NAMESPACE_MOST);
 }
 
 static int read_proxy(const struct section *section, const struct value *value)

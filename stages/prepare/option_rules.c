@@ -80,18 +80,7 @@ static void apply_rule(struct applying *work, const struct value *rule)
     }
 }
 
-/* Could it be a queue: small letters, digits and inner hyphens? */
-static bool is_queue(struct text name)
-{
-    enum { LONGEST = 63 };
-    for (size_t i = 0; i < name.length; i++) {
-        char c = name.data[i];
-        bool inner = i > 0 && i + 1 < name.length;
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c == '-' && inner)))
-            return false;
-    }
-    return name.length > 0 && name.length <= LONGEST;
-}
+enum { QUEUE_LONGEST = 63 };
 
 /* a100&nvlink: features that the job file may name as well.  False when it says anything else. */
 static bool take_features(struct applying *work, const struct platform_option *option)
@@ -130,7 +119,7 @@ static int settle_option(struct applying *work, const struct platform_option *op
         note_option(work, option, "no effect: the job has another queue");
         return 0;
     }
-    if (partition && is_queue(option->value)) {
+    if (partition && text_is_label(option->value, QUEUE_LONGEST)) {
         work->job->queue = option->value;
         return 0;
     }

@@ -1,4 +1,4 @@
-/* tests/unit/text_test.c - numbers in texts */
+/* tests/unit/text_test.c - numbers and labels in texts */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,11 +51,25 @@ static void what_follows_a_number_is_left(void **state)
     assert_int_equal(rest.length, 0);
 }
 
+static void a_label_is_what_dns_takes(void **state)
+{
+    static const char *const good[] = {"a", "7", "a-b", "x--9", "abcde"};
+    static const char *const bad[] = {"", "-", "a-", "-a", "A", "a_b", "a.b", "abcdef", "a b"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(good); i++)
+        if (!text_is_label(text_of(good[i]), 5))
+            fail_msg("\"%s\" is a label", good[i]);
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
+        if (text_is_label(text_of(bad[i]), 5))
+            fail_msg("\"%s\" is no label", bad[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_is_digits_and_no_more_than_asked_for),
         cmocka_unit_test(what_follows_a_number_is_left),
+        cmocka_unit_test(a_label_is_what_dns_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

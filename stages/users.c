@@ -7,14 +7,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "executors/home_path.h"
+#include "stages/helper.h"
 
 enum { REMEMBERED = 64, ANSWER_PATIENCE = 5000 }; /* users; milliseconds */
 static const gid_t nogroup = 65534;
@@ -54,8 +53,9 @@ static void look_up(uid_t uid, struct user *user)
         snprintf(user->name, sizeof(user->name), "%u", uid);
 }
 
-static void answer_lookups(int socket)
+static void answer_lookups(int socket, void *context)
 {
+    (void)context;
     uid_t uid;
     struct user user;
     while (recv(socket, &uid, sizeof(uid), 0) == (ssize_t)sizeof(uid)) {
@@ -67,30 +67,7 @@ static void answer_lookups(int socket)
 
 int users_start(struct error *error)
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-        return error_errno(error, "the process that looks up users could not be reached");
-    pid_t parent = getpid();
-    pid_t child = fork();
-    if (child < 0) {
-        close(ends[0]);
-        close(ends[1]);
-        return error_errno(error, "the process that looks up users could not be started");
-    }
-    if (child == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        prctl(PR_SET_NAME, "users");
-        close(ends[0]);
-        if (getppid() == parent)
-            answer_lookups(ends[1]);
-        _exit(0);
-    }
-    close(ends[1]);
-    lookup = ends[0];
-    return 0;
+    return helper_start("users", "looks up users", answer_lookups, NULL, &lookup, NULL, error);
 }
 
 /* Ask the process; when it does not answer the number has to do. */

@@ -7,11 +7,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "spool/seal.h"
+#include "stages/helper.h"
 #include "stages/intake/owner.h"
 #include "stages/prepare/prepare.h"
 #include "stages/users.h"
@@ -81,8 +80,9 @@ static int see_claim(const struct spool *spool, const struct seal_key *key, stru
     return result ? -1 : 0;
 }
 
-static void answer_questions(int socket, struct stage *stage)
+static void answer_questions(int socket, void *context)
 {
+    struct stage *stage = context;
     struct seal_key key;
     struct answer answer;
     struct error error = {""};
@@ -101,35 +101,13 @@ static void answer_questions(int socket, struct stage *stage)
 
 int witness_start(struct stage *stage, struct error *error)
 {
-    int ends[2];
     if (!seal_is_needed(stage->settings.user))
         return 0;
     const struct passwd *entry = getpwnam(stage->settings.user.data);
     if (entry)
         reader = entry->pw_uid;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-        return error_errno(error, "the process that sees whose files are could not be reached");
-    pid_t parent = getpid();
-    pid_t child = fork();
-    if (child < 0) {
-        close(ends[0]);
-        close(ends[1]);
-        return error_errno(error, "the process that sees whose files are could not be started");
-    }
-    if (child == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        prctl(PR_SET_NAME, "witness");
-        close(ends[0]);
-        if (getppid() == parent)
-            answer_questions(ends[1], stage);
-        _exit(0);
-    }
-    close(ends[1]);
-    witness = ends[0];
-    return 0;
+    return helper_start("witness", "sees whose files are", answer_questions, stage, &witness, NULL,
+                        error);
 }
 
 /* -1 with a sentence when there is none in time. */

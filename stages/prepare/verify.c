@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include "base/file.h"
 #include "spool/job.h"
 #include "stages/guard.h"
+#include "stages/helper.h"
 #include "stages/prepare/limits.h"
 #include "stages/sandbox.h"
 
@@ -183,19 +183,21 @@ static void end_reader(struct reader *reader)
     reader->process = 0;
 }
 
-static void run_reader(struct reader *readers, int verifier_socket, int socket, pid_t parent,
-                       struct stage *stage)
+/* What a new reader is to close: with these it could speak for the readers of others. */
+struct reader_start {
+    struct reader *readers;
+    int verifier_socket;
+    struct stage *stage;
+};
+
+static void run_reader(int socket, void *context)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NAME, "reader");
-    /* With these it could speak for the readers of others. */
-    close(verifier_socket);
+    struct reader_start *start = context;
+    close(start->verifier_socket);
     for (size_t i = 0; i < MOST_READERS; i++)
-        if (readers[i].process)
-            close(readers[i].socket);
-    if (getppid() == parent)
-        answer_as_reader(socket, stage);
-    _exit(0);
+        if (start->readers[i].process)
+            close(start->readers[i].socket);
+    answer_as_reader(socket, start->stage);
 }
 
 /* The reader of that user; NULL and a sentence when there can be none. */
@@ -209,25 +211,14 @@ static struct reader *find_reader(struct reader *readers, int socket, uid_t uid,
         if (!readers[i].process || (oldest->process && readers[i].used < oldest->used))
             oldest = &readers[i];
     }
-    int ends[2];
+    int reader_socket;
+    struct reader_start start = {readers, socket, stage};
     end_reader(oldest);
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
-        error_errno(error, "a process that renders it again could not be reached");
+    pid_t process;
+    if (helper_start("reader", "renders it again", run_reader, &start, &reader_socket, &process,
+                     error))
         return NULL;
-    }
-    pid_t parent = getpid();
-    pid_t process = fork();
-    if (process == 0) {
-        close(ends[0]);
-        run_reader(readers, socket, ends[1], parent, stage);
-    }
-    close(ends[1]);
-    if (process < 0) {
-        error_errno(error, "a process that renders it again could not be started");
-        close(ends[0]);
-        return NULL;
-    }
-    *oldest = (struct reader){.uid = uid, .process = process, .socket = ends[0]};
+    *oldest = (struct reader){.uid = uid, .process = process, .socket = reader_socket};
     return oldest;
 }
 
@@ -261,14 +252,17 @@ static void ask_reader(struct reader *reader, struct text text, struct answer *a
 
 /* Pass each question on to the reader of its user, and the answer back.  What is asked comes from the stage, and is
  * not looked into here; readers with nothing to do for a while are ended. */
-static void answer_as_verifier(int socket, struct stage *stage)
+static void answer_as_verifier(int socket, void *context)
 {
+    struct stage *stage = context;
     static struct {
         struct question question;
         char text[RECORD_LIMIT];
     } asked;
     struct reader readers[MOST_READERS] = {{.process = 0}};
     struct pollfd ready = {.fd = socket, .events = POLLIN};
+    explicit_bzero(&stage->key, sizeof(stage->key));
+    guard_free(guard_own()); /* the stage's, which a reader is not to write to */
     for (;;) {
         struct answer answer = {.verified = VERIFY_TROUBLE};
         if (poll(&ready, 1, IDLE_TIME) == 0) {
@@ -290,37 +284,12 @@ static void answer_as_verifier(int socket, struct stage *stage)
         end_reader(&readers[i]);
 }
 
-/* The process ends with the stage, whose socket to it is then closed. */
 int verify_start(struct stage *stage, struct error *error)
 {
-    int ends[2];
     if (!stage->key.needed)
         return 0;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-        return error_errno(error, "the process that renders again could not be reached");
-    pid_t parent = getpid();
-    pid_t child = fork();
-    if (child < 0) {
-        close(ends[0]);
-        close(ends[1]);
-        return error_errno(error, "the process that renders again could not be started");
-    }
-    if (child == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        prctl(PR_SET_NAME, "verifier");
-        close(ends[0]);
-        explicit_bzero(&stage->key, sizeof(stage->key));
-        guard_free(guard_own()); /* the stage's, which a reader is not to write to */
-        if (getppid() == parent)
-            answer_as_verifier(ends[1], stage);
-        _exit(0);
-    }
-    close(ends[1]);
-    verifier = ends[0];
-    return 0;
+    return helper_start("verifier", "renders again", answer_as_verifier, stage, &verifier, NULL,
+                        error);
 }
 
 /* Asking */

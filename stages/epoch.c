@@ -20,7 +20,7 @@ void epoch_name(int64_t epoch, char name[static EPOCH_NAME_SIZE])
     snprintf(name, EPOCH_NAME_SIZE, ".epoch-%lld", (long long)epoch);
 }
 
-/* The N of a name .epoch-<N>; 0: it is none. */
+/* The N of a name .epoch-<N>; 0: the name has another form. */
 static int64_t number_of(const char *name)
 {
     long long epoch;
@@ -56,8 +56,8 @@ static int is_file(const struct spool *spool, const char *name, int file)
     return errno == ENOENT || errno == ESTALE ? 0 : -1;
 }
 
-/* Make the claim's file, under a name that no other daemon uses, and that is never said: it would be another
- * each time. */
+/* Make the claim's file, under a random name that no other daemon uses.  No sentence names it, since it is
+ * different each time. */
 static int make_own(const struct spool *spool, struct epoch_claim *claim, const char *line,
                     struct error *error)
 {
@@ -78,9 +78,9 @@ static int make_own(const struct spool *spool, struct epoch_claim *claim, const 
     return 0;
 }
 
-/* Make the name that only one daemon can make: 1 it is ours, 0 another's, -1 with errno.  A file system without
- * hard links has the file renamed, which may take another's claim away in the same moment: who lost
- * finds that when it publishes. */
+/* Make the name .epoch-<N>, which only one daemon can: 1 it is ours, 0 another daemon's, -1 with errno.
+ * Without hard links the file is renamed instead, which may replace a claim that another daemon has made in
+ * the same moment: the loser notices that when it publishes. */
 static int make_name(const struct spool *spool, struct epoch_claim *claim)
 {
     struct stat status;
@@ -88,12 +88,12 @@ static int make_name(const struct spool *spool, struct epoch_claim *claim)
     epoch_name(claim->epoch, name);
     if (sys.linkat(spool->root, claim->own, spool->root, name, 0) == 0)
         return 1;
-    /* NFS answers "it exists" to a link that it made when it was asked the first time. */
+    /* An NFS client that sends the request again may be told that the name exists, which it made itself. */
     int number = errno;
     if (is_file(spool, name, claim->file) > 0)
         return 1;
     errno = number;
-    /* What is missing has been removed by one that publishes its own. */
+    /* ENOENT: a daemon that publishes its own claim has removed our file. */
     if (number == EEXIST || number == ENOENT)
         return 0;
     if (number != EPERM && number != EOPNOTSUPP && number != ENOSYS && number != EMLINK)
@@ -133,7 +133,7 @@ struct removal {
     const struct epoch_claim *claim;
 };
 
-/* Remove what belongs to lower claims, and what daemons that died have left of theirs. */
+/* Remove lower claims, and what daemons that died have left of theirs. */
 static int remove_lower(void *context, const char *name, unsigned char type)
 {
     const struct removal *removal = context;
@@ -154,11 +154,11 @@ int epoch_publish(const struct spool *spool, const struct epoch_claim *claim, st
     if (directory_walk(spool->root, remove_lower, &removal))
         return error_errno(error, "what is left of earlier takeovers could not be removed");
     int result = sys.renameat(spool->root, claim->own, spool->root, epoch_lease_name);
-    /* A directory has its name, which no file can take from it. */
+    /* A directory has the name, which a rename cannot replace by a file. */
     if (result && errno == EISDIR && spool_file_damaged(spool->root, epoch_lease_name) == 0)
         result = sys.renameat(spool->root, claim->own, spool->root, epoch_lease_name);
     int number = errno;
-    /* Asked of the file itself: NFS may say of a rename that was made that there is nothing to rename. */
+    /* The file itself is asked: a rename over NFS may fail with ENOENT although it was made. */
     int ours = is_file(spool, epoch_lease_name, claim->file);
     if (ours == 0 && (result == 0 || number == ENOENT))
         return 0;

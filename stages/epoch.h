@@ -49,8 +49,8 @@ int epoch_claim(const struct spool *spool, int64_t epoch, const char *line,
  * errno. */
 int epoch_publish(const struct spool *spool, const struct epoch_claim *claim, struct error *error);
 
-/* Give a claim back that is not in force, and in whose file that is said already.  Its file stays open; and
- * the name stays while it is the highest. */
+/* Withdraw a claim that is not in force; its file says `released` already.  The file stays open, and the name
+ * stays while it is the highest. */
 void epoch_withdraw(const struct spool *spool, const struct epoch_claim *claim);
 
 #endif

@@ -1,4 +1,4 @@
-/* stages/guard.c - over which job a process was when it ended */
+/* stages/guard.c - which job a process was working on when it died */
 #include "stages/guard.h"
 
 #include <signal.h>
@@ -106,8 +106,8 @@ const char *guard_describe_end(int status, char buffer[static GUARD_END_SIZE])
     return buffer;
 }
 
-/* Once a second of processor time: is it still the same job file?  Counting here costs those that
- * are read in time nothing. */
+/* Called after each second of processor time: end a process that is still at the same job file after
+ * guard_patience.  For job files that are read in time this costs nothing. */
 static void check_patience(int signal)
 {
     static uint64_t seen;

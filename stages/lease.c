@@ -13,7 +13,7 @@
 
 enum { RENEWALS = 6 };
 static const char locked[] = "locked", unlocked[] = "unlocked", released[] = "released";
-/* How old the beat of a living daemon may be, for those who only want to know; milliseconds. */
+/* Milliseconds: a daemon whose last beat is older than this counts as dead in lease_present(). */
 static const int64_t present_for = 300000;
 
 static void describe_owner(const struct lease_line *line, char *who)
@@ -32,7 +32,8 @@ void lease_open(struct lease *lease, const struct spool *spool, int64_t takeover
                             .holder.since = clock_elapsed()};
 }
 
-/* Try the lock; having none is no trouble, only slower.  Where another has it, that one comes first. */
+/* Try to get the lock.  Without locks the lease alone decides, which takes longer.  A process that has the
+ * lock comes first. */
 static void try_lock(struct lease *lease)
 {
     if (lease->lock < 0)
@@ -45,7 +46,7 @@ static void try_lock(struct lease *lease)
     lease->refused = !lease->locked && (errno == EAGAIN || errno == EACCES);
 }
 
-/* Who stands by does not keep it: another may serve without, and could not be followed at once. */
+/* A daemon that stands by does not keep the lock: one that serves without it could not be succeeded at once. */
 static void unlock(struct lease *lease)
 {
     if (lease->locked && sys.lock(lease->lock, F_UNLCK) == 0)
@@ -67,21 +68,21 @@ static int64_t stands_still(const struct lease_sighting *sighting)
     return clock_elapsed() - sighting->since;
 }
 
-/* Whether the daemon that wrote a line, as it stands, keeps us from serving. */
+/* Does the daemon that wrote this line keep us from serving? */
 static bool is_held(const struct lease *lease, const struct lease_sighting *sighting,
                     const struct lease_line *line)
 {
     if (lease_line_is_state(line, released))
         return lease->refused && stands_still(sighting) < lease->takeover_time;
-    /* Its holder had the lock that we have now: it is dead.  But with some mount options each host
-     * has locks of its own, so of another host some missing beats are wanted, too. */
+    /* We have the lock that its holder had, so the holder is dead.  But with some mount options each host has
+     * locks of its own: a holder on another host must also have missed beats. */
     if (lease->locked && lease_line_is_state(line, locked))
         return !lease_line_is_here(line) && stands_still(sighting) < lease->takeover_time / 2;
     return stands_still(sighting) < lease->takeover_time;
 }
 
-/* Who holds the lease, for the log.  Of one that has not been seen to renew it only the time in it tells
- * how old it is, by a clock that may be another's. */
+/* Describe who holds the lease, for the log.  When nobody has seen it renewed, its age follows only from the
+ * time in it, by a clock that may be another host's. */
 static void describe_holder(const struct lease *lease, const struct lease_line *line, char *who)
 {
     char owner[LEASE_TEXT_SIZE], time[CLOCK_TEXT_SIZE];
@@ -94,7 +95,7 @@ static void describe_holder(const struct lease *lease, const struct lease_line *
                  owner, clock_format(line->beat, time));
 }
 
-/* What is in the spool's directory of daemons that serve or are about to. */
+/* What the spool's directory tells of daemons that serve or are about to. */
 struct view {
     char lease[LEASE_TEXT_SIZE];
     struct lease_line holder;
@@ -119,15 +120,15 @@ static int look(const struct spool *spool, struct view *view, struct error *erro
     epoch_name(view->last, name);
     if (lease_line_read(spool, name, view->claim))
         return error_errno(error, "%s could not be read", name);
-    /* An earlier version's is empty: of that, only the name tells that it is another. */
+    /* Earlier versions made empty files: only the name tells that there is a claim. */
     if (!lease_line_parse(view->claim, &view->claimant))
         snprintf(view->claim, LEASE_TEXT_SIZE, "%s", name);
     return 0;
 }
 
-/* Is there somebody because of whom we may not serve now?  Whoever has the lock is about to serve, where there is
- * nobody to be waited for: then both would, and one without it.  The lease is judged, and a claim that is newer than
- * the lease: its maker is about to serve, or died before it did. */
+/* Is there a daemon because of which this one may not serve now?  A process that has the lock comes first, as
+ * it will serve as soon as nobody has to be waited for.  The lease is judged, and so is a claim that is newer
+ * than the lease: its maker is about to serve, or died before it did. */
 static bool is_taken(struct lease *lease, const struct view *view, char *who)
 {
     see(&lease->holder, view->lease, &view->holder);
@@ -149,7 +150,8 @@ static bool is_taken(struct lease *lease, const struct view *view, char *who)
     return taken;
 }
 
-/* Is our claim still the highest, and the lease what was judged?  1 yes, 0 no, -1 with a sentence. */
+/* Is our claim still the highest, and the lease still the one that was judged?  1 yes, 0 no, -1 with a
+ * sentence. */
 static int is_first(const struct lease *lease, const struct view *judged, struct error *error)
 {
     struct view now;
@@ -162,7 +164,7 @@ static void write_released(struct lease *lease)
 {
     char text[LEASE_TEXT_SIZE];
     lease_line_format(lease->epoch, released, text);
-    /* Nothing can be done when this fails: the next one waits. */
+    /* When this fails, the next daemon has to wait for takeover_time. */
     ssize_t ignored = sys.pwrite(lease->file, text, strlen(text), 0);
     (void)ignored;
     sys.close(lease->file);
@@ -194,7 +196,7 @@ static int take(struct lease *lease, char *who, struct error *error)
         result = epoch_publish(lease->spool, &claim, error);
     if (result > 0)
         return 1;
-    /* Given back, so that nobody has to wait it out. */
+    /* Withdrawn, so that nobody has to wait for takeover_time. */
     int keep = errno;
     write_released(lease);
     epoch_withdraw(lease->spool, &claim);
@@ -223,15 +225,14 @@ int lease_renew(struct lease *lease, struct error *error)
         return error_set(error, "another daemon has taken over while this one did not run");
     try_lock(lease);
     lease_line_format(lease->epoch, lease->locked ? locked : unlocked, text);
-    /* Others see what the server has: nothing that waits here to be sent. */
+    /* Other hosts see what the server has, not what this host has yet to send. */
     if (ours > 0 && sys.pwrite(lease->file, text, strlen(text), 0) > 0 &&
         sys.fsync(lease->file) == 0) {
         lease->renewed = now;
         return 0;
     }
     error_errno(error, ".lease could not be renewed");
-    /* It is ours until another takes it.  What passes is waited for, but not for longer than they
-     * wait. */
+    /* The lease is ours until another daemon takes it: keep trying, but not for longer than others wait. */
     return now - lease->renewed < lease->takeover_time ? 0 : -1;
 }
 
@@ -251,8 +252,8 @@ int lease_check_epoch(const struct spool *spool, int64_t epoch)
     struct lease_line line;
     if (epoch == 0)
         return 1;
-    /* What a confined process may not read is not the file that was there when it began
-     * (stages/sandbox_files.h). */
+    /* EACCES: a confined process may read only the file that was .lease when it was confined
+     * (stages/sandbox_files.h), so this is another one. */
     if (lease_line_read(spool, epoch_lease_name, text))
         return errno == EACCES ? 0 : -1;
     return lease_line_parse(text, &line) && line.epoch == epoch;
@@ -273,7 +274,7 @@ int lease_present(const struct spool *spool, char *who)
         return 0;
     if (!lease_line_is_state(&line, locked) || !lease_line_is_here(&line))
         return 1;
-    /* It had the lock of this host; if that is free now, it is gone. */
+    /* The daemon had the lock of this host: if that is free now, the daemon is gone. */
     int lock = sys.openat(spool->root, ".lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (lock < 0)
         return -1;

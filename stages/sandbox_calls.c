@@ -32,7 +32,7 @@ static const int allowed[] = {
     SCMP_SYS(unlinkat),
     SCMP_SYS(fsync),
     SCMP_SYS(syncfs),
-    /* What they are: says nothing of what is in them. */
+    /* Status of files and file systems, not their content. */
     SCMP_SYS(newfstatat),
     SCMP_SYS(fstatat64),
     SCMP_SYS(fstat),
@@ -76,7 +76,7 @@ static const int allowed[] = {
     SCMP_SYS(clock_nanosleep_time64),
     SCMP_SYS(nanosleep),
     SCMP_SYS(getrandom),
-    /* Who am I? */
+    /* Its own ids. */
     SCMP_SYS(getpid),
     SCMP_SYS(gettid),
     SCMP_SYS(getuid),
@@ -97,7 +97,7 @@ static const int allowed[] = {
 
 enum { MOST_ARGUMENTS = 3 };
 
-/* An argument is compared by its lower half: the upper one of an int is anything. */
+/* Compare the lower 32 bits of an argument: the upper ones of an int are undefined. */
 #define IS(number, value)                                                                          \
     {                                                                                              \
         .arg = (number), .op = SCMP_CMP_MASKED_EQ, .datum_a = UINT32_MAX,                          \
@@ -112,7 +112,7 @@ enum { MOST_ARGUMENTS = 3 };
         .arg = (number), .op = SCMP_CMP_EQ                                                         \
     }
 #define MAKES (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
-/* Nothing that is made can be run, or written to by others; nor is it set-uid. */
+/* Bits that the mode of a new file or directory may not have: execution, writing by others, set-uid. */
 #define NO_FILE_MODE 07133
 #define NO_DIRECTORY_MODE 07022
 
@@ -125,15 +125,16 @@ static const struct limited_call {
     {SCMP_SYS(openat), 1, {BITS(2, MAKES, 0)}},
     {SCMP_SYS(openat), 2, {BITS(2, MAKES, O_CREAT), BITS(3, NO_FILE_MODE, 0)}},
     {SCMP_SYS(mkdirat), 1, {BITS(2, NO_DIRECTORY_MODE, 0)}},
-    /* Not exchanged: where there is no renameat(). */
+    /* renameat() where there is only renameat2(): without flags, so nothing is exchanged. */
     {SCMP_SYS(renameat2), 1, {IS(4, 0)}},
     /* Requests and manifests are given to the group of the job's owner, and to nobody. */
     {SCMP_SYS(fchown), 1, {IS(1, -1)}},
     {SCMP_SYS(fchown32), 1, {IS(1, -1)}},
-    /* A stage is notified: what is open gets the time of now. */
+    /* A stage is notified: an open directory gets the present time. */
     {SCMP_SYS(utimensat), 2, {NOTHING(1), NOTHING(2)}},
     {SCMP_SYS(utimensat_time64), 2, {NOTHING(1), NOTHING(2)}},
-    /* Does somebody write to that file?  The signal is one that is ignored, and goes to nobody else. */
+    /* A lease tells whether somebody writes to a file.  Its signal is one that is ignored, and goes to no
+     * other process. */
     {SCMP_SYS(fcntl), 1, {IS(1, F_SETLEASE)}},
     {SCMP_SYS(fcntl), 2, {IS(1, F_SETSIG), IS(2, SIGURG)}},
     {SCMP_SYS(fcntl), 1, {IS(1, F_GETFL)}},
@@ -142,9 +143,9 @@ static const struct limited_call {
     {SCMP_SYS(fcntl64), 2, {IS(1, F_SETSIG), IS(2, SIGURG)}},
     {SCMP_SYS(fcntl64), 1, {IS(1, F_GETFL)}},
     {SCMP_SYS(fcntl64), 1, {IS(1, F_GETFD)}},
-    /* The question to the process that looks up users goes to where the socket is connected. */
+    /* A question to the process that looks up users: only to where the socket is connected. */
     {SCMP_SYS(sendto), 1, {NOTHING(4)}},
-    /* No new code; all libraries are there. */
+    /* No new executable memory; all libraries are loaded. */
     {SCMP_SYS(mmap), 1, {BITS(2, PROT_EXEC, 0)}},
     {SCMP_SYS(mmap2), 1, {BITS(2, PROT_EXEC, 0)}},
     {SCMP_SYS(mprotect), 1, {BITS(2, PROT_EXEC, 0)}},
@@ -175,7 +176,7 @@ int sandbox_calls_restrict(struct error *error)
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (!filter)
         return error_set(error, "seccomp could not be set up");
-    /* A tree instead of a chain, where libseccomp can. */
+    /* libseccomp makes a binary tree of the rules instead of a chain, where it can. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
     int result = add_rules(filter);
     if (result) {

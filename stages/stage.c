@@ -20,7 +20,8 @@
 #include "spool/seal.h"
 #include "stages/lease.h"
 
-/* Milliseconds for which a look at the lease counts while requests are sent; less where others take over sooner. */
+/* Milliseconds for which the answer to a look at the lease is used again while requests are sent; fewer where
+ * takeover_time is short. */
 static const int64_t fence_trust = 500;
 
 static int64_t current_epoch;

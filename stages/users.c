@@ -26,7 +26,7 @@ static struct {
     int64_t until; /* of clock_elapsed; 0: free */
 } remembered[REMEMBERED];
 
-/* Tasks of root have no home: it is full of what nobody else may read. */
+/* Tasks of root get no home: root's own has files that nobody else may read. */
 static void take_home(struct user *user, const char *directory)
 {
     size_t length = directory ? strlen(directory) : 0;
@@ -70,7 +70,7 @@ int users_start(struct error *error)
     return helper_start("users", "looks up users", answer_lookups, NULL, &lookup, NULL, error);
 }
 
-/* Ask the process; when it does not answer the number has to do. */
+/* Ask the process.  When it does not answer, the user's number serves as the name. */
 static void ask_process(uid_t uid, struct user *user)
 {
     struct pollfd answer = {.fd = lookup, .events = POLLIN};
@@ -83,7 +83,7 @@ static void ask_process(uid_t uid, struct user *user)
         ssize_t length = recv(lookup, &answered, sizeof(answered), MSG_DONTWAIT);
         if (length != (ssize_t)sizeof(answered))
             return;
-        /* An answer that came too late for the last question is passed over. */
+        /* Ignore an answer to an earlier question that came too late. */
         if (answered.uid == uid) {
             *user = answered;
             user->name[sizeof(user->name) - 1] = user->home[sizeof(user->home) - 1] = '\0';

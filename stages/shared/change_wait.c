@@ -7,7 +7,7 @@
 #include "base/duration.h"
 #include "spool/why.h"
 
-/* A clock that is set to the right time goes back by less than this, unless it was wrong. */
+/* A clock that is corrected goes back by less than this; one that goes back by more was wrong before. */
 static const int64_t clock_slack = 60000; /* milliseconds */
 
 enum change_wait change_wait_judge(const struct settings *settings, const struct job_record *record,

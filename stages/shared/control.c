@@ -155,7 +155,8 @@ static int weigh_hold(const struct asking *asking, struct error *error)
     if (held < 0)
         return error_set(error, "%s: whether it is held is unknown at the moment",
                          asking->place->id);
-    /* The owner's own hold is the owner's, an administrator's or a damaged one is not. */
+    /* Owners may release what they hold themselves, but not what an administrator holds, or whose file is
+     * damaged. */
     bool by_administrator = held && hold.uid != asking->record->uid;
     if (asking->verb == CONTROL_HOLD)
         return !(by_administrator && !asking->administrator);
@@ -188,8 +189,8 @@ static int note_release(const struct asking *asking, struct text tasks, int64_t 
     return result;
 }
 
-/* The job is held as a whole, by somebody whose hold may be ended: all tasks but those that are let go stay
- * held, by them. */
+/* The job is held as a whole, by somebody whose hold may be ended.  Instead, that person now holds all tasks
+ * except those that are released. */
 static int hold_the_others(const struct asking *asking, struct error *error)
 {
     struct control_request holder;
@@ -206,8 +207,8 @@ static int hold_the_others(const struct asking *asking, struct error *error)
     return result ? result : control_file_clear(asking->job, CONTROL_HOLD, error);
 }
 
-/* Nothing else brings a job that has failed for good to the tasks that were held meanwhile.  One that was
- * killed as a whole has come to its end. */
+/* Have a job that has failed for good retried when tasks of it are released: nothing else would run them.  Not
+ * one that was killed as a whole. */
 static int retry_released(const struct asking *asking, struct text tasks, int64_t now,
                           struct error *error)
 {
@@ -267,7 +268,7 @@ static int decide_tasks(const struct asking *asking, int64_t now, struct error *
     }
     int result = control_tasks_write(asking->job, asking->verb, asking->tasks, text_of(request.by),
                                      request.uid, now, error);
-    /* What is killed waits no longer, whoever held it. */
+    /* A killed task does not wait any longer, whoever held it. */
     const struct releaser releaser = {.id = asking->place->id, .administrator = true};
     if (!result && asking->verb == CONTROL_KILL)
         result = hold_tasks_release(asking->job, asking->tasks, &releaser, error);

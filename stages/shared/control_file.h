@@ -24,7 +24,8 @@ struct control_request {
     bool begins; /* a release that has the job begin before its time */
 };
 
-/* Copy who asked from a file that others may have written: at most so long, and no control characters. */
+/* Copy a user's name that was found in a file which others may have written: what fits, without control
+ * characters. */
 void control_file_copy_by(char by[static CONTROL_BY_SIZE], struct text found);
 
 /* Write a request into a job's directory, and the event into its log. */

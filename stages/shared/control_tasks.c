@@ -27,7 +27,7 @@ static const char *verb_participle(enum control_verb verb)
                                    : "released";
 }
 
-/* The answer for all verbs but kill, which know of the tasks that are held. */
+/* control_tasks_allow() for all verbs but kill: these depend on which tasks are held. */
 static bool allow_by_held(enum control_verb verb, const struct job_place *place, int job,
                           const struct job_record *record, struct text tasks, struct error *error)
 {

@@ -99,7 +99,7 @@ static void look_at_failed(const struct spool *spool, const struct job_place *pl
     sys.close(job);
 }
 
-/* Look into every state, in the order in which jobs move.  True when it was met. */
+/* Look into every state, in the order in which jobs move.  True when the job was found. */
 static bool look_in_states(const struct spool *spool, struct text id, struct known *known,
                            bool *sure)
 {

@@ -30,7 +30,7 @@ static void begin_diagnosis(struct diagnosis *diagnosis, const char *reason, con
     diagnosis->failure.exit_code = -1;
 }
 
-/* Everybody who reads `why` is told what they can do themselves, with the command to type. */
+/* Set what happens next.  Whoever reads `why` is told what they can do themselves, with the command to type. */
 static void say_next(struct diagnosis *diagnosis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -42,8 +42,8 @@ static void say_next(struct diagnosis *diagnosis, const char *format, ...)
     va_end(arguments);
 }
 
-/* It comes back by itself only for a while, as its owner may have forgotten it.  `what` is what would
- * have to come about. */
+/* Have the job retried when something changes, but only for a while, as its owner may have forgotten it by
+ * then.  `what` says which change would help. */
 static void wait_for_change(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                             const char *advice, const char *what)
 {
@@ -192,7 +192,7 @@ void diagnosis_render(struct diagnosis *diagnosis, const struct circumstances *c
                     "the templates are changed so that it can be rendered");
 }
 
-/* What was refused: the one who can fix it is told how. */
+/* The executor refused the job.  Whoever can mend that is told how. */
 static void diagnosis_refused(struct diagnosis *diagnosis,
                               const struct circumstances *circumstances,
                               const struct job_record *record, const struct submission *submission)
@@ -497,8 +497,8 @@ void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const ch
     diagnosis_damaged(diagnosis, id, &error);
 }
 
-/* What passes by itself is retried without using up the job's `retries`, but not for ever.  -1 and a sentence when
- * the log cannot be read now. */
+/* Failures that pass by themselves are retried without using up the job's `retries`, but not for ever.  -1 and
+ * a sentence when the log cannot be read now. */
 static int bound_retries(struct diagnosis *diagnosis, int job, const char *id, struct error *error)
 {
     struct buffer own = {0};

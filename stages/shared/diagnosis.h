@@ -98,13 +98,12 @@ void diagnosis_differs(struct diagnosis *diagnosis, const struct circumstances *
 /* For a job that failed after its record had been lost; `detail` is what the executor said. */
 void diagnosis_lost_record(struct diagnosis *diagnosis, const char *id, const char *detail);
 
-/* Write the diagnosis into the job directory: job.yaml (with record->failure set from it), why, and a
- * "failed" event.  A job that its log shows to have been retried for this reason as often as may be, since
- * somebody last asked for a retry, is not retried, and the diagnosis changed to say so.  A why that quotes
- * what the job printed can be read only by those who may read the output: its owner, the owner's group and
- * the daemon.  `now` is when the job failed, unless
- * the diagnosis's failure.failed is set to an earlier time.  Nothing is synced or moved.  -1 and a
- * sentence on failure. */
+/* Write the diagnosis into the job directory: job.yaml (with record->failure set from it), why, and a "failed"
+ * event.  A job that its log shows to have been retried for this reason as often as may be, since somebody
+ * last asked for a retry, is not retried, and the diagnosis changed to say so.  A why that quotes what the job
+ * printed can be read only by those who may read the output: its owner, the owner's group and the daemon.
+ * `now` is when the job failed, unless the diagnosis's failure.failed is set to an earlier time.  Nothing is
+ * synced or moved.  -1 and a sentence on failure. */
 int diagnosis_write(struct diagnosis *diagnosis, int job, struct job_record *record, bool create,
                     int64_t now, struct error *error);
 

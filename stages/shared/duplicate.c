@@ -22,7 +22,7 @@ static bool is_there(const struct spool *spool, const struct job_place *place)
     snprintf(path, sizeof(path), "%s%s%s", place->date, place->date[0] ? "/" : "", place->id);
     if (sys.fstatat(spool->states[place->state], path, &status, AT_SYMLINK_NOFOLLOW))
         return false;
-    /* On NFS that may be what was, before another host moved it on. */
+    /* On NFS that may be out of date: another host may have moved the job. */
     int parent = sys.openat(spool->states[place->state], place->date[0] ? place->date : ".",
                             O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     bool there = parent >= 0 && !sys.fstatat(parent, place->id, &status, AT_SYMLINK_NOFOLLOW);
@@ -31,7 +31,7 @@ static bool is_there(const struct spool *spool, const struct job_place *place)
     return there;
 }
 
-/* In a day of done/ from the one before it was accepted to tomorrow. */
+/* Is the job in a day of done/, from the one before it was accepted to tomorrow? */
 static bool is_done(const struct spool *spool, struct job_place *place, int64_t accepted)
 {
     char date[CLOCK_TEXT_SIZE];
@@ -60,11 +60,11 @@ static bool find_duplicate(const struct spool *spool, const struct job_place *pl
     return accepted && place->state != STATE_DONE && is_done(spool, duplicate, accepted);
 }
 
-/* What tells which of two is right. */
+/* What decides which of two copies is the job. */
 struct claim_to {
     bool at_home;  /* it is where its log says that it is */
     size_t events; /* the length of its log */
-    int rank;      /* how far on it is */
+    int rank;      /* of its state in the way of a job */
 };
 
 static struct claim_to claim_of(const struct spool *spool, const struct job_place *place)
@@ -122,7 +122,8 @@ static int explain_copy(int job, const char *id, const char *from, const char *r
     return result;
 }
 
-/* Moved first: were it to stay where it is with a diagnosis in its log, it would seem to be right. */
+/* Move the copy first: if it stayed where it is with a diagnosis in its log, it would look like the job
+ * itself. */
 static int quarantine_job(struct stage *stage, const struct job_place *wrong,
                           const struct job_place *right, struct error *error)
 {

@@ -56,8 +56,7 @@ static void add_failure(struct buffer *line, const struct failure *failure)
     eventlog_add_string(line, "retry", retry_when_name(failure->when));
 }
 
-/* What a user wrote was made visible when `why` was written; this is for a `why` that was changed
- * by hand. */
+/* Control characters were made visible when `why` was written, unless somebody has edited it since. */
 static void add_visible(struct buffer *line, struct text text)
 {
     bool good = utf8_valid(text);

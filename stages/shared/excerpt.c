@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-/* Past the escape sequence that starts at `at`. */
+/* The index behind the escape sequence that starts at `at`. */
 static size_t escape_end(struct text line, size_t at)
 {
     if (++at >= line.length)

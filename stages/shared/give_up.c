@@ -15,8 +15,8 @@
 #include "stages/shared/quarantine.h"
 #include "stages/shared/diagnosis.h"
 
-/* What the executor has of the job is to end, and to be forgotten: before it is, the job does not
- * move, or another attempt could run beside this one. */
+/* Have the executor kill the attempt and forget it.  Until it is told, the job does not move, or another
+ * attempt could run beside this one. */
 static int end_at_executor(struct executor *executor, const struct job_record *record,
                            struct error *error)
 {
@@ -65,8 +65,8 @@ static int account(const struct spool *spool, int job, const struct job_record *
     return result;
 }
 
-/* With a record, and with the executor told.  1 when that could not be done now.  Until then its files
- * stay as they are. */
+/* Write the diagnosis into a job whose record can be read or made, and tell the executor.  1 when that cannot
+ * be done now; the job's files are unchanged then. */
 static int explain_end(const struct spool *spool, int job, const struct job_place *place, int care,
                        struct executor *executor, struct diagnosis *diagnosis, struct error *error)
 {
@@ -87,7 +87,8 @@ static int explain_end(const struct spool *spool, int job, const struct job_plac
     return result;
 }
 
-/* `why` and a line of the log, and its record out of the way.  1 when that cannot be done now. */
+/* Write the diagnosis into a job that is not read: `why` and a line of the log; its record is renamed.  1 when
+ * that cannot be done now. */
 static int explain_unread(int job, const struct diagnosis *diagnosis, struct error *error)
 {
     struct why why = {diagnosis->sentence, diagnosis->detail, diagnosis->next};

@@ -13,7 +13,8 @@
 
 enum { OUTPUT_MODE = 0755 };
 
-/* Only root may give files away; for others the own group has to do. */
+/* Give the directory to the job's group.  Only root may give files away; without root it keeps the daemon's
+ * group. */
 static int give_group(int output, const struct stat *status, gid_t gid)
 {
     if (gid == (gid_t)-1 || status->st_gid == gid || !sys.fchown(output, (uid_t)-1, gid))
@@ -21,8 +22,8 @@ static int give_group(int output, const struct stat *status, gid_t gid)
     return errno == EPERM ? 0 : -1;
 }
 
-/* ENOTDIR when there is something else, or when root finds a directory that another user has made: out of that
- * one the user could take what tasks have printed, in a file of root's, and drop it as root's word. */
+/* ENOTDIR when there is something else, or when root finds a directory that another user has made: from there
+ * the user could take what tasks have printed, in a file of root's, and drop it as a job of root's. */
 static int open_directory(int job, struct stat *status)
 {
     int output = sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
@@ -40,7 +41,7 @@ int output_open(int job, gid_t gid, struct error *error)
         return error_errno(error, "output/ could not be made");
     int output = open_directory(job, &status);
     if (output < 0 && (errno == ENOTDIR || errno == ELOOP)) {
-        /* What is in its way is kept under another name: no end waits for it. */
+        /* What has the name is renamed, so that the job's end does not wait for it. */
         if (!spool_file_damaged(job, "output") && !sys.mkdirat(job, "output", OUTPUT_MODE))
             output = open_directory(job, &status);
     }
@@ -76,7 +77,7 @@ static struct output_end output_of(struct arena *arena, int job, const struct ta
     char name[128];
     snprintf(end.task, sizeof(end.task), "%s-%d", task->role, task->index);
     char *bytes = arena_allocate(arena, limit + 1);
-    /* What is missing in a log that was begun again a moment ago is at the end of <name>.1. */
+    /* A log that was just begun again is short: the end of <name>.1 is what comes before it. */
     snprintf(name, sizeof(name), "output/%s.log", end.task);
     size_t length = read_end(job, name, bytes, limit);
     if (length < limit) {

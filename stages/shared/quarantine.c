@@ -6,7 +6,7 @@
 #include "spool/eventlog.h"
 #include "spool/progress_file.h"
 
-/* What the log says of the beginning. */
+/* Take the facts of the log's first event, `accepted`. */
 static void read_accepted(struct text log, struct arena *arena, struct job_record *record)
 {
     struct event event;
@@ -16,7 +16,7 @@ static void read_accepted(struct text log, struct arena *arena, struct job_recor
         struct text source = eventlog_get(arena, &event, "file");
         struct text owner = eventlog_get(arena, &event, "owner");
         int64_t uid = eventlog_get_number(&event, "uid", -1);
-        /* eventlog_get() may answer with a part of the log, which goes away. */
+        /* eventlog_get() may return a part of the log, which is freed before the record. */
         if (utf8_valid(source))
             record->source = arena_text(arena, source.data, source.length);
         if (utf8_valid(owner))
@@ -56,7 +56,7 @@ bool quarantine_recover(int job, const char *id, struct arena *arena, struct job
 void quarantine_salvage(int job, const char *id, struct arena *arena, struct job_record *record)
 {
     quarantine_recover(job, id, arena, record);
-    /* Kept for whoever wants to know.  That it is not there is fine. */
+    /* Keep the damaged record under another name; it may be missing. */
     sys.renameat(job, "job.yaml", job, "job.yaml.damaged");
 }
 

@@ -1,4 +1,4 @@
-/* stages/shared/resize.c - <id>/resize: a running job is to have another size */
+/* stages/shared/resize.c - <id>/resize: a request to change the size of a running job */
 #include "stages/shared/resize.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ int resize_write(int job, const struct job_record *record, const struct resize_r
     eventlog_add_number(&line, "to", request->to);
     eventlog_add_string(&line, "reason", request->reason);
     eventlog_end(&line);
-    /* The log first: a request that is granted has its line. */
+    /* The log comes first: every request that is granted has an event. */
     int result = eventlog_append(job, buffer_text(&line), error);
     if (!result)
         result = spool_file_replace(job, file_name, buffer_text(&line), 0644, error);
@@ -82,7 +82,7 @@ int resize_clear(int job, struct error *error)
 {
     if (!sys.unlinkat(job, file_name, 0) || errno == ENOENT)
         return 0;
-    /* A directory has its name. */
+    /* A directory has the name. */
     if ((errno == EISDIR || errno == EPERM) && !spool_file_damaged(job, file_name))
         return 0;
     return error_errno(error, "%s could not be removed", file_name);

@@ -88,7 +88,8 @@ static struct set filter_set(struct arena *arena, struct set set, struct set oth
     return result;
 }
 
-/* What has not succeeded: of an attempt that is to come, what it was to run and what was left out. */
+/* The tasks that have not succeeded.  Of an attempt that is to come: those that it was to run, and those that
+ * were left out. */
 static struct set left_of(struct arena *arena, const struct job_record *record)
 {
     return set_of(arena,
@@ -98,7 +99,7 @@ static struct set left_of(struct arena *arena, const struct job_record *record)
                                     record->array_held));
 }
 
-/* What does not run again by itself. */
+/* The tasks that do not run again by themselves. */
 static struct set stopped_of(struct arena *arena, const struct job_record *record)
 {
     return set_of(arena, join_ranges(arena, record->array_killed, record->array_aside));
@@ -109,7 +110,7 @@ static struct set waiting_of(struct arena *arena, const struct job_record *recor
     return filter_set(arena, left_of(arena, record), stopped_of(arena, record), false);
 }
 
-/* What would run if nothing was held. */
+/* The tasks that would run if none was held. */
 static struct set wanted_of(struct arena *arena, const struct job_record *record,
                             const struct sweep_choice *choice)
 {
@@ -131,7 +132,7 @@ bool sweep_continue(struct arena *arena, struct job_record *record,
     struct set run = filter_set(arena, wanted, held, false);
     if (!run.count && left.count)
         return false;
-    /* A record that makes no sense says nothing of what is left: then all run. */
+    /* Where the record makes no sense, all tasks count as left. */
     struct set rest = filter_set(arena, left, run, false);
     record->array = set_text(arena, run);
     record->array_held = set_text(arena, filter_set(arena, rest, held, true));

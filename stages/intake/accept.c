@@ -40,7 +40,7 @@ void accept_free(struct acceptor *acceptor)
     free(acceptor);
 }
 
-/* Who brings back a failed job makes it wait again. */
+/* A request to retry a job counts against the waiting jobs of whoever makes it. */
 static int apply_control(struct acceptor *acceptor, const struct control *control, uid_t uid,
                          int64_t now, struct error *reason)
 {
@@ -53,7 +53,7 @@ static int apply_control(struct acceptor *acceptor, const struct control *contro
     return result;
 }
 
-/* A control file; 0 when it is none. */
+/* Carry out a control file.  0 when the claim is none. */
 static int take_control(struct acceptor *acceptor, struct acceptance *item, int64_t now,
                         struct error *error)
 {
@@ -77,7 +77,8 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
     return new_job_refuse_control(acceptor, item, &reason, now, error) ? -1 : 1;
 }
 
-/* The job of this claim exists: a crash came between publishing it and removing the claim. */
+/* The job of this claim exists, because of a crash between publishing it and removing the claim: remove the
+ * claim only. */
 static void finish_found(struct acceptor *acceptor, struct acceptance *item)
 {
     struct job_record record;
@@ -91,7 +92,7 @@ static void finish_found(struct acceptor *acceptor, struct acceptance *item)
     item->state = item->claim->place.state;
 }
 
-/* Read what was claimed, as the word of its owner. */
+/* Read a claim, and check that it is the word of its owner. */
 static enum drop_result read_claim(const struct spool *spool, struct acceptance *item,
                                    struct error *reason)
 {
@@ -151,7 +152,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
         result = new_job_refuse_file(acceptor, item, &reason, now, &error);
         break;
     case DROP_CHANGING:
-        /* Somebody has held it open since before it was claimed; not for ever. */
+        /* Somebody has had it open since before it was claimed; that is not waited for forever. */
         if (claim->changing == 0)
             claim->changing = clock_elapsed();
         if (clock_elapsed() - claim->changing > acceptor->stage->settings.cut_off_time)
@@ -174,7 +175,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
     guard_leave(acceptor->guard);
 }
 
-/* The copy is durable: see that the original is still what was copied. */
+/* Once the copy is durable, check that the original is still what was copied. */
 static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
 {
     struct spool *spool = &acceptor->stage->spool;
@@ -233,7 +234,7 @@ static void dispose_claim(struct acceptor *acceptor, struct acceptance *item, bo
         place = item->claim->place;
     bool keep = item->fate != ACCEPT_CONTROL && !item->readable;
     if (claim_dispose(&acceptor->stage->spool, item->claim, &place, keep, &error)) {
-        /* Its job is there, and will be found. */
+        /* The job exists, so the claim will be recognised. */
         log_warn("%s; it is retried", error.text);
         item->claim->suspect = true;
         item->claim->look = clock_elapsed() + look_again;

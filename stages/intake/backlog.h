@@ -2,11 +2,10 @@
  *
  * By `waiting` of limits and of limits.rows, and by rows that refuse what is over them.
  *
- * They are counted (stages/shared/use.h) by looking at the directories once when intake starts; from then on what intake
- * adds is counted as it does, and the directories are looked at again, at most once a batch, only when a
- * job would be over a limit.
+ * Intake walks the directories once when it starts (stages/shared/use.h).  From then on it counts what it adds
+ * itself, and walks them again, at most once a batch, only when a job would be over a limit.
  *
- * Known weakness: what resubmit brings back by itself counts only from the next look on.
+ * Known weakness: a job that resubmit brings back by itself counts only from the next walk on.
  */
 #ifndef STAGES_INTAKE_BACKLOG_H
 #define STAGES_INTAKE_BACKLOG_H

@@ -18,8 +18,8 @@ enum {
 
 static void name_claim(struct claim *claim, const char *source)
 {
-    /* A name too long to carry the token loses its middle part: the ending tells the dialect.
-     * No character is cut into two. */
+    /* A name that is too long for the token loses its middle: its end tells the dialect.  No UTF-8 character
+     * is cut in two. */
     size_t length = strlen(source), head = length, tail = 0;
     if (length > SOURCE_LENGTH) {
         for (tail = 16; tail && (source[length - tail] & 0xc0) == 0x80; tail--)
@@ -103,8 +103,8 @@ static int match_token(void *context, const struct job_place *place)
 int claims_find_jobs(const struct spool *spool, struct claim **claims, size_t count,
                      struct error *error)
 {
-    /* A job moves forward, or from failed/ back to rendered/; going round once more than the
-     * states there are meets it wherever it goes. */
+    /* Jobs move while this looks, forward or from failed/ back to rendered/.  One more look than there are
+     * states finds each of them. */
     static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_FAILED,   STATE_HELD,
                                        STATE_DONE,     STATE_RENDERED,  STATE_SUBMITTED};
     struct token_search search = {memory_allocate((count + 1) * sizeof(*claims)), 0};

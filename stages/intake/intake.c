@@ -88,8 +88,8 @@ static int forget_unpublished(void *context, const char *name, unsigned char typ
     return 0;
 }
 
-/* The process before this one ended while it read a job file: count that.  It is retried after
- * the others, by itself, and set aside when it has happened too often. */
+/* The process before this one died while it read a job file: count that.  The file is retried after the
+ * others, by itself, and quarantined when it has happened too often. */
 static void count_blamed(struct intake *intake)
 {
     struct guard *guard = intake->guard;
@@ -139,8 +139,8 @@ static int recover_claim(void *context, const char *name, unsigned char type)
     return 0;
 }
 
-/* What a crash left: unpublished jobs are dropped, since their claims are still there to be made
- * into jobs again; and claims whose jobs were published are only removed. */
+/* Recover from a crash: drop unpublished jobs, which are made again from their claims, and remove the claims
+ * whose jobs were published. */
 static int recover_claims(struct intake *intake, struct error *error)
 {
     struct spool *spool = &intake->stage.spool;
@@ -155,8 +155,8 @@ static int recover_claims(struct intake *intake, struct error *error)
     return 0;
 }
 
-/* A daemon that was taken for dead and woke up may have claimed files before it saw that this one
- * has taken over; and there may be more claims than fit. */
+/* Take up claims of others: a daemon that was presumed dead may have claimed files before it saw that this one
+ * had taken over; and there may have been more claims than fit. */
 static void take_orphans(struct intake *intake)
 {
     int64_t now = clock_elapsed();
@@ -173,7 +173,7 @@ static void take_orphans(struct intake *intake)
 
 /* Taking files */
 
-/* What cannot be moved out of incoming/ is renamed out of sight there, and a failed job says so. */
+/* A file that cannot be moved out of incoming/ is renamed there to a hidden name, and a failed job says why. */
 static void refuse_unmovable(struct intake *intake, const char *name, struct claim *claim,
                              const struct error *reason)
 {
@@ -187,8 +187,8 @@ static void refuse_unmovable(struct intake *intake, const char *name, struct cla
         log_warn("%s", error.text);
 }
 
-/* How many claims wait for nothing but us; those that somebody still writes to are not to keep
- * others from being taken.  An owner with many of these gets no more until some are done. */
+/* Count the claims that wait only for intake: files that are still being written to must not keep others from
+ * being taken.  An owner with many of those gets no more until some are done. */
 static size_t count_calm(struct intake *intake)
 {
     size_t calm = 0, held = 0;
@@ -214,7 +214,7 @@ static void take_arrivals(struct intake *intake)
     struct arrival arrival;
     struct claim claim;
     struct error error;
-    bool asked = false; /* whether the spool is still ours */
+    bool asked = false; /* whether this daemon still serves the spool */
     size_t calm = count_calm(intake);
     int64_t until = clock_elapsed() + batch_time;
     for (; calm < intake->most && intake->claim_count < MOST_CLAIMS && clock_elapsed() < until &&
@@ -247,8 +247,8 @@ static bool is_doubtful(const struct claim *claim)
     return claim->tries > 0 && claim->tries < GUARD_MOST_TRIES;
 }
 
-/* What is accepted together.  A claim over which intake has ended before is tried by itself;
- * and after such an end, which undid all that was not yet durable, less is done at a time. */
+/* Choose the claims to accept together.  A claim over which intake has died before is tried by itself; and
+ * after such a death, which undid all that was not yet durable, batches are smaller. */
 static size_t choose_due(const struct intake *intake, struct claim **claims, const char **refusals)
 {
     size_t count = 0, batch = intake->most;
@@ -272,7 +272,8 @@ static size_t choose_due(const struct intake *intake, struct claim **claims, con
     return count;
 }
 
-/* A batch that takes long keeps others waiting: less at a time then, and more again. */
+/* Make batches smaller when one took long, since files that come meanwhile wait for it, and larger again when
+ * they are quick. */
 static void size_batch(struct intake *intake, size_t count, int64_t took)
 {
     size_t batch = (size_t)intake->stage.settings.batch;
@@ -286,8 +287,8 @@ static void size_batch(struct intake *intake, size_t count, int64_t took)
         intake->most = batch;
 }
 
-/* Nothing of a batch became a job, as on a full disk or beyond a quota, which cannot always be
- * seen: try again, ever more seldom. */
+/* No claim of the batch became a job, for example because of a full disk or a quota, which cannot always be
+ * seen: retry, with growing delays. */
 static void back_off(struct intake *intake, struct claim **claims, size_t count)
 {
     int64_t now = clock_elapsed();
@@ -304,7 +305,7 @@ static void back_off(struct intake *intake, struct claim **claims, size_t count)
             claims[i]->look = now + intake->trouble;
 }
 
-/* Accept the claims whose time has come.  The number that are gone for good. */
+/* Accept the claims that are due.  Returns how many are gone for good. */
 static size_t accept_due(struct intake *intake)
 {
     struct claim *claims[MOST_CLAIMS];
@@ -353,7 +354,7 @@ static double free_percent(const struct statvfs *status, const char **of)
     return inodes < space ? inodes : space;
 }
 
-/* Whether there is room to accept anything; says so when that changes. */
+/* Is there space to accept anything?  Logs it when that changes. */
 static bool space_is_left(struct intake *intake)
 {
     struct statvfs status;
@@ -373,7 +374,7 @@ static bool space_is_left(struct intake *intake)
 
 static int64_t next_look(struct intake *intake)
 {
-    /* While a batch waits for another attempt, nothing more is taken. */
+    /* While a batch waits to be retried, nothing more is taken. */
     bool full = count_calm(intake) >= intake->most;
     int64_t until = full ? INT64_MAX : arrivals_due(intake->arrivals);
     if (intake->orphan_look < until)
@@ -394,7 +395,7 @@ static int64_t intake_round(struct stage *stage)
         return clock_elapsed() + space_interval;
     take_orphans(intake);
     leftovers_check(intake->leftovers, stage->spool.incoming, clock_elapsed());
-    /* What others drop meanwhile is learned of between batches. */
+    /* Between batches, look for files that were dropped meanwhile. */
     do {
         if (arrivals_collect(intake->arrivals, &error)) {
             log_warn("%s", error.text);
@@ -403,7 +404,7 @@ static int64_t intake_round(struct stage *stage)
         take_arrivals(intake);
     } while (accept_due(intake) && space_is_left(intake) && stage_wait(stage, -1, 0));
     int64_t until = next_look(intake);
-    /* What waits for another look waits at least a moment. */
+    /* A claim that has to be looked at again waits for a moment at least. */
     return until <= clock_elapsed() && intake->claim_count ? clock_elapsed() + 1 : until;
 }
 
@@ -434,8 +435,8 @@ static void intake_close(struct stage *stage)
     free(intake);
 }
 
-/* Whether a file has a name as commands give it to what they rename into place: with a token that was
- * made within a day of now.  Hosts' clocks differ. */
+/* Does the file have a name as dlspool's commands give it, with a token made within a day of now?  (Clocks of
+ * hosts differ.) */
 static bool is_named_by_us(struct text name)
 {
     struct text token;

@@ -19,7 +19,7 @@
 #include "stages/shared/hold.h"
 #include "stages/shared/diagnosis.h"
 
-/* The name for the id of a job that has none: the dropped file's, without its ending. */
+/* The name for the id of a job that gives none: that of the dropped file, without its ending. */
 static struct text name_from_source(const char *source)
 {
     struct text name = text_of(source);
@@ -107,7 +107,7 @@ static int write_first_events(int job, const struct acceptance *item,
     return result;
 }
 
-/* What the job waits for.  Which jobs are meant is found out in held/. */
+/* Take over what the job waits for.  The resubmit stage finds out in held/ which jobs are meant. */
 static void take_conditions(struct arena *arena, struct job_record *record,
                             struct preparation *preparation)
 {
@@ -229,7 +229,7 @@ int new_job_quarantine(struct acceptor *acceptor, struct acceptance *item, int64
     return write_job(acceptor, item, &record, (struct text){NULL, 0}, &diagnosis, error);
 }
 
-/* It can be understood, but not rendered. */
+/* The request is understood, and cannot be rendered. */
 static int refuse_rendering(struct acceptor *acceptor, struct acceptance *item,
                             struct job_record *record, const struct preparation *preparation,
                             int64_t now, struct error *error)

@@ -1,4 +1,4 @@
-/* stages/intake/owner.c - is a dropped file the word of its owner? */
+/* stages/intake/owner.c - who else may have written a dropped file */
 #include "stages/intake/owner.h"
 
 #include <stdio.h>

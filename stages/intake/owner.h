@@ -1,6 +1,6 @@
-/* stages/intake/owner.h - is a dropped file the word of its owner?
+/* stages/intake/owner.h - who else may have written a dropped file
  *
- * Who asks for a job is who owns its file, as long as nobody else could have written that file.  A group may write
+ * The owner of a file asks for the job, as long as nobody else could have written the file.  A group may write
  * to it when it is the owner's own (their primary group), or that of incoming/, which the site has chosen.
  */
 #ifndef STAGES_INTAKE_OWNER_H

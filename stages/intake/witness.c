@@ -1,4 +1,5 @@
-/* stages/intake/witness.c - a root process beside intake sees whose file becomes which job, and seals that */
+/* stages/intake/witness.c - a root process beside intake that sees whose file becomes which job, and seals
+ * that */
 #include "stages/intake/witness.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static int witness = -1;           /* the socket to the process */
 static uid_t reader = (uid_t)-1;   /* intake's own user */
 static struct arena *answer_arena; /* of the process */
 
-/* Strings that intake sent, whoever that is by now. */
+/* Check the strings of a question: intake sent them, and it may have been taken over. */
 static bool is_question(struct question *question, struct claim *claim)
 {
     if (!memchr(question->id, '\0', sizeof(question->id)) ||
@@ -48,7 +49,7 @@ static bool is_question(struct question *question, struct claim *claim)
     return memcmp(token.data, claim->token, TOKEN_LENGTH) == 0;
 }
 
-/* Look at the claim, and seal what is seen. */
+/* Look at the claim, and seal the facts. */
 static int see_claim(const struct spool *spool, const struct seal_key *key, struct answer *answer,
                      struct error *error)
 {
@@ -110,7 +111,7 @@ int witness_start(struct stage *stage, struct error *error)
                         error);
 }
 
-/* -1 with a sentence when there is none in time. */
+/* -1 and a sentence when there is no answer in time. */
 static int ask_witness(const struct question *question, struct answer *answer, struct error *error)
 {
     struct pollfd ready = {.fd = witness, .events = POLLIN};
@@ -120,7 +121,7 @@ static int ask_witness(const struct question *question, struct answer *answer, s
         ssize_t length = recv(witness, answer, sizeof(*answer), 0);
         if (length != (ssize_t)sizeof(*answer))
             return error_set(error, "the witness is gone");
-        /* An answer that came too late for the last question is passed over. */
+        /* Ignore an answer to an earlier question that came too late. */
         if (memcmp(&answer->asked, question, sizeof(*question)) == 0)
             return 0;
     }

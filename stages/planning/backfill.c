@@ -15,13 +15,13 @@
 #include "stages/planning/runs.h"
 
 static const int64_t NEVER = INT64_MAX;
-/* Milliseconds that a container takes beyond its program, until its room is seen to be free. */
+/* Milliseconds after a program's end until the executor is seen to have its resources free again. */
 static const int64_t UNTIL_SEEN = 2000;
-/* ... that what is known of the jobs that run is good for. */
+/* Milliseconds for which what is known of running jobs is used. */
 static const int64_t RUNNING_KEPT = 1000;
 
-/* What there is.  GPUs of a type count as such and among all; those that a job of no type takes, only
- * among all: which they are is chosen when all are known that start with it (struct submission:
+/* An amount of resources.  GPUs of a type count as such and among all GPUs; those that a job of no type takes
+ * count only among all: the executor chooses them when it knows all jobs that start (struct submission:
  * gpus_wanted). */
 struct stock {
     int64_t cpus, memory;
@@ -43,9 +43,10 @@ struct backfill {
     struct stock all, free;
     struct running *running; /* by end */
     size_t count, capacity;
-    int64_t looked;      /* when they were read, of clock_elapsed(); 0: not yet */
-    int64_t turn;        /* when the first will start; NEVER: not known */
-    struct stock beside; /* what is left then, or now where that is not known */
+    int64_t looked; /* when they were read, of clock_elapsed(); 0: not yet */
+    int64_t turn;   /* when the first will start; NEVER: not known */
+    struct stock
+        beside; /* what is left over beside the first job when it starts, or now where that time is not known */
 };
 
 struct backfill *backfill_new(const struct spool *spool, struct executor *executor)
@@ -77,7 +78,8 @@ static int64_t not_negative(int64_t amount)
     return amount > 0 ? amount : 0;
 }
 
-/* The place of the type that it names; type_count when it names none, or one that is not told. */
+/* The index of the type that the demand names; type_count when it names none, or one that the executor does
+ * not report. */
 static size_t type_of(const struct backfill *backfill, const struct demand *demand)
 {
     size_t type = 0;
@@ -86,7 +88,7 @@ static size_t type_of(const struct backfill *backfill, const struct demand *dema
     return type;
 }
 
-/* How many GPUs of the stock it may have. */
+/* How many GPUs of the stock the job may have. */
 static int gpus_for(const struct backfill *backfill, const struct stock *stock,
                     const struct demand *demand)
 {
@@ -115,7 +117,7 @@ static void take_demand(const struct backfill *backfill, struct stock *stock,
         stock->of_type[type] -= demand->gpus;
 }
 
-/* It comes back, on a machine that has so much in all. */
+/* Return a demand to the stock, up to what the machine has in all. */
 static void give_back(const struct backfill *backfill, struct stock *stock,
                       const struct demand *demand)
 {
@@ -129,7 +131,7 @@ static void give_back(const struct backfill *backfill, struct stock *stock,
             (int)smaller_of(stock->of_type[type] + demand->gpus, all->of_type[type]);
 }
 
-/* Take it as far as it is there. */
+/* Take a demand from the stock, as far as it is there. */
 static void take_what_there_is(const struct backfill *backfill, struct stock *stock,
                                const struct demand *demand)
 {
@@ -177,7 +179,7 @@ bool backfill_fits_ever(const struct backfill *backfill, const struct demand *de
     return !backfill->told || stock_has(backfill, demand, &backfill->all);
 }
 
-/* The sentence about what is short. */
+/* Write the sentence that says which resource is short. */
 static void tell_short(const struct backfill *backfill, const struct demand *demand,
                        struct error *error)
 {
@@ -291,7 +293,7 @@ static int look_at_running(void *context, const struct job_place *place)
     struct guard_before before;
     int job = job_open(backfill->spool, place);
     if (job < 0)
-        return 0; /* it has just left */
+        return 0; /* it has just left submitted/ */
     if (guard_begin(guard_own(), place->id, &before)) {
         read_running(backfill, job);
         guard_return(guard_own(), &before);
@@ -306,7 +308,8 @@ static int by_end(const void *a, const void *b)
     return (first->end > second->end) - (first->end < second->end);
 }
 
-/* Jobs that cannot be read, or were submitted a moment ago, only make the first's turn later. */
+/* Read the jobs that run.  Those that cannot be read, or were submitted a moment ago, only make the first
+ * job's start seem later. */
 static void look_at_all_running(struct backfill *backfill)
 {
     if (backfill->looked && clock_elapsed() - backfill->looked < RUNNING_KEPT)

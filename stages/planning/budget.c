@@ -6,7 +6,7 @@
 
 static const double DAY = 86400; /* seconds */
 
-/* Owners by name, found by halving. */
+/* The owners of a pool's jobs, sorted by name. */
 struct owners {
     struct text *names; /* ascending */
     size_t count;
@@ -39,7 +39,7 @@ static int find_owner(const struct owners *owners, struct text name)
     return found ? (int)(found - owners->names) : -1;
 }
 
-/* What a run held in the last day. */
+/* Charge an owner for what a run held in the last day. */
 static void charge_run(struct budget *budget, const struct owners *owners, const struct pool *pool,
                        const struct past_run *run, int64_t now)
 {
@@ -55,7 +55,7 @@ static void charge_run(struct budget *budget, const struct owners *owners, const
     budget->tokens[owner] -= seconds * (double)(pool->gpus ? run->gpus : run->cpus);
 }
 
-/* What a job has held in the attempt that is under way. */
+/* Charge an owner for what a job has held in its present attempt. */
 static void charge_job(struct budget *budget, const struct cached_job *job)
 {
     const struct progress *progress = job->progress;

@@ -1,4 +1,4 @@
-/* stages/planning/decide.c - the planner is asked, pool by pool */
+/* stages/planning/decide.c - asks the planner, pool by pool */
 #include "stages/planning/inside.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { UNBOUNDED = 1 << 30 }; /* the capacity of a pool whose capacity is unknown */
 
-/* Two jobs that are alike are predicted to take what differs by less: plan_state.sticky. */
+/* Predictions for two jobs that are alike differ by less than this: plan_state.sticky. */
 static const double STICKY = 2;
 
 /* ---- ties ---- */
@@ -28,7 +28,7 @@ static int by_turn(const void *a, const void *b)
         return first->record.uid < second->record.uid ? -1 : 1;
     if (first->record.priority != second->record.priority)
         return first->record.priority > second->record.priority ? -1 : 1;
-    /* 0, which is none, comes last. */
+    /* 0 means no turn, and comes last. */
     uint64_t due = (uint64_t)first->record.deadline - 1,
              later = (uint64_t)second->record.deadline - 1;
     if (due != later)

@@ -1,10 +1,10 @@
 /* stages/planning/first.c - who waits behind a job that does not fit, where the executor has no queue
  *
- * The plan gives what is spare where it gains most, and a job that needs more than is spare gets nothing.
+ * The plan gives spare resources where they gain most, and nothing to a job that needs more than is spare.
  * So that a stream of small jobs does not starve a large one, the first job without a deadline that does
- * not fit keeps its place: those behind it of lower or equal priority take part only if they may pass
- * (stages/planning/backfill.h).  One that would not fit beside all jobs with deadlines keeps nobody: when its turn
- * comes is not to be told.
+ * not fit keeps its place: jobs behind it of lower or equal priority take part only if they may pass
+ * (stages/planning/backfill.h).  A job that would not fit even beside the jobs with deadlines holds nobody
+ * up, since it is not known when its turn comes.
  */
 #include "stages/planning/inside.h"
 
@@ -28,7 +28,7 @@ static int by_key(const void *a, const void *b)
     return strcmp(first->key, second->key);
 }
 
-/* Who was first when it was planned last comes before all others of its standing. */
+/* The job that was first in the last plan comes before all others of its standing. */
 static void raise_first(const struct planning *planning, struct cached_job **jobs, size_t count)
 {
     size_t at = 0, place = 0;
@@ -43,7 +43,7 @@ static void raise_first(const struct planning *planning, struct cached_job **job
     jobs[place] = first;
 }
 
-/* Those without a deadline that wait, in order; what those with one take is taken. */
+/* List the waiting jobs without a deadline, in order; resources of those with one count as taken. */
 static size_t list_jobs(struct planning *planning, struct cached_job **jobs)
 {
     size_t count = 0;
@@ -67,7 +67,7 @@ void planning_first_keep(struct planning *planning)
 {
     struct backfill *backfill = planning->backfill;
     struct error reason;
-    bool blocked = false, others = false; /* some before it start now */
+    bool blocked = false, others = false; /* `others`: some jobs before this one start now */
     for (struct cached_job *job = job_cache_first(planning->job_cache); job;
          job = job_cache_after(job))
         job->behind = false;
@@ -86,7 +86,7 @@ void planning_first_keep(struct planning *planning)
                    backfill_fits_ever(backfill, &demand)) {
             backfill_reserve(backfill, &demand);
             memcpy(planning->first, job_cache_id(jobs[i]), strlen(job_cache_id(jobs[i])) + 1);
-            jobs[i]->behind = others; /* else running jobs may get smaller for it */
+            jobs[i]->behind = others; /* or running jobs might be shrunk for it */
             blocked = true;
         } else {
             others = true;

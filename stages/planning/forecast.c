@@ -1,4 +1,4 @@
-/* stages/planning/forecast.c - what a plan is told of a job: its facts, its progress and what is predicted */
+/* stages/planning/forecast.c - what the planner is told of a job: its facts, its progress and predictions */
 #include "stages/planning/forecast.h"
 
 #include <math.h>
@@ -7,8 +7,9 @@
 
 static const double LONGEST = 1e9;   /* seconds that anything is predicted to take at most */
 static const double LEAST_GAIN = 60; /* seconds that a change has to save that no deadline needs */
-static const double PRIORITY_DOUBLES = 20; /* so much more of it, and a job weighs twice as much */
-static const double LEAST_WORK = 1e-6;     /* seconds: a job that is there has something left */
+static const double PRIORITY_DOUBLES = 20; /* this much more priority doubles a job's weight */
+static const double LEAST_WORK =
+    1e-6; /* seconds that any job is predicted to have left, at least */
 
 int forecast_units(const struct cached_job *job, int64_t size)
 {
@@ -33,7 +34,7 @@ static bool is_in_place(const struct cached_job *job)
 
 /* ---- prediction ---- */
 
-/* Does its progress tell of the attempt that runs now? */
+/* Does its progress belong to the attempt that runs now? */
 static bool is_running(const struct cached_job *job)
 {
     return job->state == STATE_SUBMITTED && job->progress && job->progress->since > 0 &&
@@ -67,7 +68,7 @@ static void predict_again(struct cached_job *job, const struct forecast_terms *t
 
 /* ---- what the planner is told ---- */
 
-/* Seconds until it goes on, of a start or change that is under way. */
+/* Seconds that a start or a change of size under way still takes. */
 static double restart_left(const struct cached_job *job, int64_t now)
 {
     const struct progress *progress = job->progress;
@@ -85,11 +86,11 @@ static bool is_dwelling(const struct cached_job *job, const struct forecast_term
     int64_t since = job->record.resized > job->started ? job->record.resized : job->started;
     if (is_running(job) && job->progress->since > since)
         since = job->progress->since;
-    /* A clock that was set back does not make it dwell until then. */
+    /* If the clock was set back, the job does not keep its size until the old time. */
     return since <= terms->now && terms->now - since < terms->dwell;
 }
 
-/* No larger sizes than that; and, if it is the only one, no smaller ones. */
+/* Remove the sizes above `size` and, with `only`, those below it. */
 static void limit_levels(struct cached_job *job, int64_t size, bool only)
 {
     size_t last = job->level_count - 1;
@@ -104,7 +105,7 @@ bool forecast_is_trial(const struct cached_job *job)
     return job->record.deadline && !isfinite(job->plan.deadline);
 }
 
-/* Whether nothing that the job has shown itself says that it can, or cannot, meet its deadline. */
+/* Is there no progress of the job's own that says whether it can meet its deadline? */
 static bool is_to_be_tried(const struct cached_job *job, const struct forecast_terms *terms)
 {
     const struct plan_level *fastest = &job->levels[job->level_count - 1];
@@ -127,7 +128,7 @@ static bool is_nearly_done(const struct cached_job *job)
     return job->known && !is_in_place(job) && job->left_late / level->rate < job->restart;
 }
 
-/* May the job be changed, if it runs? */
+/* Must a running job keep its size? */
 static bool is_kept(const struct cached_job *job, const struct forecast_terms *terms)
 {
     if (job->state == STATE_RENDERED)
@@ -138,8 +139,9 @@ static bool is_kept(const struct cached_job *job, const struct forecast_terms *t
            (!is_in_place(job) && job->record.checkpoint_signal.length == 0);
 }
 
-/* What four of five jobs do not exceed is a margin, and margins are requests: a job that is predicted to be
- * done in time if nothing comes in between is planned with all the time that there is. */
+/* The work that is planned for.  The planning quantile, which four of five jobs do not exceed, is a safety
+ * margin.  A job that would be done in time by the median, but not with that margin, is planned with all the
+ * time until its deadline. */
 static double planned_work(const struct cached_job *job, const struct forecast_terms *terms)
 {
     const double slack = 1; /* seconds */
@@ -156,8 +158,9 @@ static double planned_work(const struct cached_job *job, const struct forecast_t
     return job->left_late > most && job->left <= most ? most : job->left_late;
 }
 
-/* Among jobs without a deadline.  What the planner gains by a job counts for a factor of up to four more or less (it
- * is short, it runs): whose turn is overdue weighs more than that, and what stands above it, more again. */
+/* The weight among jobs without a deadline.  What the planner gains by a job (it is short, it runs) counts for
+ * a factor of up to four; an overdue turn weighs more than that, and a priority above those of users more
+ * again. */
 static double weight_of(const struct cached_job *job, const struct forecast_terms *terms)
 {
     const double four = 2 * PRIORITY_DOUBLES + 1;
@@ -175,7 +178,8 @@ void forecast_job(struct cached_job *job, const struct forecast_terms *terms)
     bool submitted = job->state == STATE_SUBMITTED;
     if (submitted || job->predicted_of != runs_generation(terms->runs))
         predict_again(job, terms);
-    /* Late, it would come behind all others for ever: from then on it is one of them. */
+    /* A job that is late would come behind all others for ever: from then on it is one of those without a
+     * deadline. */
     bool over = terms->now >= record->deadline;
     bool timed = record->deadline && !over && !is_to_be_tried(job, terms);
     double weight = record->weight > 0 ? record->weight : 1;

@@ -189,7 +189,7 @@ static void keep_facts(struct cached_job *job, const struct job_record *record)
     job->resizable_known = job->resizable_known && job->state == STATE_SUBMITTED;
 }
 
-/* What the log says: it grows without a change of the directory's time. */
+/* Read the log, which grows without a change of the directory's time. */
 static void read_log(struct cached_job *job, int directory)
 {
     struct buffer log = {0};
@@ -249,8 +249,8 @@ static void read_job(struct job_cache *job_cache, struct cached_job *job, int di
     arena_reset(job_cache->arena);
 }
 
-/* Read a job again if its directory has changed since it was read, or has changed so recently that its time
- * does not tell.  A job that ended a reader is left alone. */
+/* Read a job again if its directory has changed since it was read, or so recently that its time does not show
+ * it.  A job over which the stage has died too often is not read. */
 static int see_job(void *context, const struct job_place *place)
 {
     struct job_cache *job_cache = context;
@@ -260,7 +260,7 @@ static int see_job(void *context, const struct job_place *place)
     if (sys.fstatat(job_cache->spool->states[place->state], place->id, &status,
                     AT_SYMLINK_NOFOLLOW))
         return 0; /* it has just left */
-    /* That a job has started is in its log, which grows unseen. */
+    /* Only its log tells that a job has started, and the log grows unseen. */
     bool known = job && job->state == place->state && job->settled &&
                  (job->started || place->state == STATE_RENDERED) &&
                  job->changed.tv_sec == status.st_mtim.tv_sec &&
@@ -268,7 +268,7 @@ static int see_job(void *context, const struct job_place *place)
     if (!job)
         job = names_add(job_cache->jobs, text_of(place->id));
     if (!job)
-        return 0; /* more than a million: those wait */
+        return 0; /* more than a million jobs: these wait */
     job->seen = true;
     if (known)
         return 0;
@@ -291,7 +291,7 @@ int job_cache_refresh(struct job_cache *job_cache, struct error *error)
     struct cached_job *next;
     for (struct cached_job *job = job_cache_first(job_cache); job; job = job_cache_after(job))
         job->seen = false;
-    /* In the order in which jobs go, so that one that is moved meanwhile is seen. */
+    /* Look in the order in which jobs move, so that one that is moved meanwhile is seen. */
     if (jobs_walk(job_cache->spool, STATE_RENDERED, see_job, job_cache) ||
         jobs_walk(job_cache->spool, STATE_SUBMITTED, see_job, job_cache))
         return error_errno(error, "rendered/ or submitted/ could not be read");

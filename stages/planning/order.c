@@ -9,9 +9,9 @@
 #include "stages/planning/planning.h"
 #include "stages/prepare/rerender.h"
 
-enum { MOST_RENDERED = 32 }; /* again, for one plan: about a second */
+enum { MOST_RENDERED = 32 }; /* jobs that one plan renders again, which takes about a second */
 
-/* A job without a deadline that has waited for so long is not overtaken any more, milliseconds. */
+/* Milliseconds: a job without a deadline that has waited for so long is not overtaken any more. */
 static const int64_t PATIENCE = 3600 * 1000;
 
 /* Jobs outside the plan first; then by deadline, ties by the plan's key. */
@@ -61,7 +61,7 @@ static bool is_due(const struct planning *planning, struct capacity *left,
     return fits;
 }
 
-/* Is it to be rendered at another size first? */
+/* Must the job be rendered at another size first? */
 static bool is_to_be_rendered(const struct cached_job *job)
 {
     return job_cache_takes_part(job) && job->next != job->record.size;
@@ -94,10 +94,10 @@ void planning_order_rerender(struct planning *planning, struct cached_job **due,
         if (!jobs[i].done)
             job->next = job->record.size > job->next ? 0 : job->record.size;
     }
-    planning->more = planning->more && done > 0; /* what fails is not tried in a loop */
+    planning->more = planning->more && done > 0; /* a failure must not be retried in a loop */
 }
 
-/* Of those that are given nothing. */
+/* List the types of GPU that jobs ask for to which the plan gives nothing. */
 static void list_wanted(struct planning *planning)
 {
     buffer_clear(&planning->wanted);

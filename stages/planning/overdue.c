@@ -39,7 +39,8 @@ static struct text name_of(uid_t uid, char name[static UID_SIZE])
     return text_of(name);
 }
 
-/* Those with a deadline come last: it says when they start, unless their run time is unknown. */
+/* Does the job come before the other one of its owner?  Those with a deadline come last, as the deadline says
+ * when they start, unless their run time is unknown. */
 static bool goes_before(const struct cached_job *job, const struct cached_job *other,
                         int64_t time_of_day)
 {

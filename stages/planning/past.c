@@ -1,11 +1,11 @@
-/* stages/planning/past.c - what the spool knows of jobs, as planner/predict.h asks for it */
+/* stages/planning/past.c - gives the predictor (planner/predict.h) what the spool knows of jobs */
 #include "stages/planning/past.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Shorter runs do not show how many processors a job can use: it was starting up. */
+/* Seconds: in shorter runs the job was starting up, and does not show how many processors it can use. */
 static const double shortest_use = 60; /* seconds */
 
 static int plan_size(double gpus, double cpus)
@@ -104,7 +104,7 @@ static void set_parts(const struct job_record *record, const struct progress *pr
     }
 }
 
-/* Units go on between two measurements; but not by more than one, which might not have come. */
+/* Extrapolate the units done to now, by one unit at most: the next one might not have come. */
 static double done_by_now(const struct progress *progress, int64_t more)
 {
     double since = progress->rate * (double)more / 1000;

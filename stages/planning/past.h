@@ -1,4 +1,4 @@
-/* stages/planning/past.h - what the spool knows of jobs, as planner/predict.h asks for it */
+/* stages/planning/past.h - gives the predictor (planner/predict.h) what the spool knows of jobs */
 #ifndef STAGES_PLANNING_PAST_H
 #define STAGES_PLANNING_PAST_H
 

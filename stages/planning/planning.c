@@ -14,10 +14,10 @@
 #include "stages/guard.h"
 #include "stages/planning/planning.h"
 
-/* Between two plans, milliseconds; and a fifth of the time is spent planning at most. */
+/* Milliseconds between two plans; at most a fifth of the time is spent planning. */
 enum { LEAST_APART = 100, SHARE_OF_TIME = 5 };
 
-/* What the process is about when it is about no job, but weighs them against one another. */
+/* What the guard names while the process works on no single job, but plans. */
 static const char THE_PLAN[] = "the plan";
 
 struct planning *planning_new(struct stage *stage, struct executor *executor)
@@ -54,8 +54,8 @@ void planning_free(struct planning *planning)
     free(planning);
 }
 
-/* Has the stage ended three times while it planned?  Then jobs go on without, each at the size that it
- * asks for.  Ten minutes later the next job that asks for planning turns it on again. */
+/* Has the stage died three times while it planned?  Then jobs go on unplanned, each at the size that it asks
+ * for.  After ten minutes the next job that needs planning turns it on again. */
 static bool is_given_up(void)
 {
     guard_passed(guard_own(), THE_PLAN);
@@ -82,7 +82,7 @@ int64_t planning_due(const struct planning *planning)
     return planning->on ? planning->due : INT64_MAX;
 }
 
-/* Is there still a job that asks for it? */
+/* Is there still a job that needs planning? */
 static bool is_wanted(struct planning *planning)
 {
     for (struct cached_job *job = job_cache_first(planning->job_cache); job;
@@ -104,7 +104,7 @@ static void ask_capacity(struct planning *planning)
     planning->told = true;
 }
 
-/* Can the job be resized while it runs?  What the executor says of its manifest, asked once. */
+/* Can the job be resized while it runs?  The executor is asked once, with its manifest. */
 static void ask_resizable(struct planning *planning, struct cached_job *job)
 {
     enum { MANIFEST_LIMIT = 16 << 20 }; /* bytes */
@@ -133,7 +133,7 @@ static void ask_resizable(struct planning *planning, struct cached_job *job)
     buffer_free(&manifest);
 }
 
-/* What of a job is more than its facts: can it be resized, can the executor ever have it? */
+/* Ask the executor about each job: can it be resized, and can the executor ever have it? */
 static void look_at_jobs(struct planning *planning)
 {
     for (struct cached_job *job = job_cache_first(planning->job_cache); job;
@@ -148,8 +148,8 @@ static void look_at_jobs(struct planning *planning)
     }
 }
 
-/* A scheduler of many machines counts a job when it has started; until then what it will take is free
- * in name only.  This machine's containers count at once. */
+/* Take what waiting jobs will take from what is free: a scheduler of many machines counts a job only once it
+ * has started.  Containers on this machine count at once. */
 static void take_waiting(struct planning *planning)
 {
     planning->left = planning->capacity;
@@ -184,8 +184,8 @@ static void make_plan(struct planning *planning)
     arena_free(arena);
 }
 
-/* Planning was off, or the stage has just started: a rendered job that asks for it is seen when it is
- * met.  True when something that is at the executor does. */
+/* Planning was off, or the stage has just started.  Rendered jobs that need it are seen when the stage reads
+ * them; true when a job of submitted/ does. */
 static bool look_at_submitted(struct planning *planning)
 {
     struct error error;
@@ -205,7 +205,7 @@ static void stop_planning(struct planning *planning)
     planning->job_cache = job_cache_new(&planning->stage->spool);
 }
 
-/* Has a job come to submitted/ or left it since the last plan?  Then there may be room. */
+/* Has a job come to submitted/ or left it since the last plan?  Then resources may be free. */
 static bool has_changed(struct planning *planning)
 {
     struct stat status;

@@ -1,4 +1,4 @@
-/* stages/planning/pools.c - what jobs share: the processors, the GPUs, and the GPUs of one type */
+/* stages/planning/pools.c - what jobs compete for: the CPUs, the GPUs, and the GPUs of one type */
 #include "stages/planning/pools.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static struct gpu_capacity *type_of(struct capacity *capacity, const struct cach
 
 /* ---- sorting ---- */
 
-/* The pool of that kind and type, which is made if it is not there. */
+/* The pool of that kind and type; it is made if it does not exist. */
 static size_t find_pool(struct pools *pools, bool gpus, const char *type)
 {
     for (size_t i = 0; i < pools->count; i++)
@@ -104,7 +104,7 @@ int pool_capacity(const struct pool *pool, const struct capacity *left)
     for (size_t i = 0; i < pool->count; i++)
         available += pool->jobs[i]->plan.size;
     if (available > all)
-        available = all; /* one that has ended may be counted twice until it is moved */
+        available = all; /* a job that has ended may be counted twice until it is moved */
     return available < 0 ? 0 : available > MOST_CAPACITY ? MOST_CAPACITY : (int)available;
 }
 

@@ -1,4 +1,4 @@
-/* stages/planning/publish.c - what was decided is written down: promises, requests, DIR/plan */
+/* stages/planning/publish.c - writes down what was decided: promises, requests, DIR/plan */
 #include "spool/job.h"
 #include "stages/planning/inside.h"
 
@@ -55,8 +55,8 @@ static bool is_promised_now(const struct cached_job *job)
 
 /* ---- requests ---- */
 
-/* A request is read from the job's own files at that moment: what is asked for was decided for what the
- * job_cache knew. */
+/* Write a resize request.  It was decided for what the job cache knows of the job; if the job has changed size
+ * since, its generation makes the request void (stages/shared/resize.h). */
 static bool write_request(struct planning *planning, struct cached_job *job,
                           const struct resize_request *request)
 {
@@ -74,13 +74,13 @@ static bool write_request(struct planning *planning, struct cached_job *job,
     return job->resizing;
 }
 
-/* A job grows when what it grows by is free: those that make room for it have done so. */
+/* May the job grow?  Only when the extra is free, that is when other jobs have made room. */
 static bool may_grow(struct planning *planning, const struct cached_job *job)
 {
     return job->next <= job->size || !planning->told || pools_take_growth(&planning->growable, job);
 }
 
-/* How much of each pool has to be freed for those that start or grow by this plan. */
+/* How much of each pool must be freed for jobs that start or grow by this plan. */
 static int64_t *find_needs(struct arena *arena, const struct planning *planning,
                            const struct plan_file *lines)
 {
@@ -160,7 +160,7 @@ static void notify_jobs(const struct planning *planning, const bool *to_notify)
 
 /* ---- DIR/plan ---- */
 
-/* Has its pool less capacity now than its smallest size?  Then jobs that are not dlspool's hold it. */
+/* Has its pool less capacity now than its smallest size takes?  Then others than dlspool's jobs hold it. */
 static bool is_crowded_out(const struct cached_job *job, const struct plan_file *lines)
 {
     int64_t capacity = lines->pools[job->pool].capacity;

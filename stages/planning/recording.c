@@ -1,4 +1,4 @@
-/* stages/planning/recording.c - DIR/history/plans: what the planner was told, and what it decided */
+/* stages/planning/recording.c - DIR/history/plans: what the planner was asked, and what it decided */
 #include "stages/planning/recording.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static int open_plans(int directory)
     return sys.openat(directory, "plans", flags, FILE_MODE);
 }
 
-/* A plan that a crash, or a full disk, has cut short is taken away: what follows can be read. */
+/* Append a plan.  One that is cut short, by a full disk, is removed again, so that later ones can be read. */
 static int append_plan(int directory, struct text plan, struct error *error)
 {
     struct stat status;

@@ -1,4 +1,4 @@
-/* stages/planning/recording.h - DIR/history/plans: what the planner was told, and what it decided
+/* stages/planning/recording.h - DIR/history/plans: what the planner was asked, and what it decided
  *
  * Appended to after each plan, in the form of planner/state_text.h, when the setting planner.record is
  * on; not synced.  When it has 64 MiB it becomes plans.1, in place of the one before.  `dlspool simulate

@@ -1,4 +1,4 @@
-/* stages/planning/resize_requests.c - which running jobs are to have another size, and why */
+/* stages/planning/resize_requests.c - which running jobs should change size, and why */
 #include "stages/planning/resize_requests.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@ static enum leaning leaning_of(const struct cached_job *job)
                                    : LEANS_NOT;
 }
 
-/* When it is predicted to be done as it is: the quantile that is planned with. */
+/* When the job is predicted to be done at its present size, at the planning quantile. */
 static int64_t predict_unresized_finish(const struct cached_job *job, int64_t now)
 {
     double seconds = forecast_seconds(job, job->plan.size, true);

@@ -9,7 +9,9 @@
 #include "spool/job.h"
 #include "stages/planning/past.h"
 
-enum { REST = 20 }; /* at most 1 part in this many of the time is spent predicting again */
+enum {
+    REST = 20
+}; /* predicting everything again takes at most one part in this many of the time */
 
 struct runs {
     const struct spool *spool;

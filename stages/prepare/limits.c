@@ -132,7 +132,7 @@ static int64_t longest_time(const struct limits *limits, const struct job_record
     return longest > 0 ? longest : 0;
 }
 
-/* The time_limit of a job that names none. */
+/* The time_limit that a job gets which names none. */
 static int64_t usual_time(const struct limits *limits, struct repository *repository,
                           const struct job_record *record, const struct description *description)
 {

@@ -1,4 +1,4 @@
-/* stages/prepare/option_rules.c - what --partition, --account and the like of batch scripts are here */
+/* stages/prepare/option_rules.c - what --partition, --account and the like of batch scripts mean at this site */
 #include "stages/prepare/option_rules.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static const struct platform_option *find_option(const struct description *descr
     return NULL;
 }
 
-/* What a rule gives, and does not ask for. */
+/* Is the key a result of the rule, not one of its conditions? */
 static bool is_result(struct text key)
 {
     return text_is(key, "queue") || text_is(key, "gpu_type");
@@ -103,7 +103,7 @@ static bool take_features(struct applying *work, const struct platform_option *o
     return true;
 }
 
-/* An option that no rule names. */
+/* Decide about an option that no rule names: it gives the queue, or has no effect, or is refused. */
 static int settle_option(struct applying *work, const struct platform_option *option,
                          struct error *error)
 {

@@ -1,6 +1,6 @@
-/* stages/prepare/option_rules.h - what --partition, --account and the like of batch scripts are here
+/* stages/prepare/option_rules.h - what --partition, --account and the like of batch scripts mean at this site
  *
- * Queues, accounts and features are called otherwise at each site.  The members `sbatch` (#SBATCH
+ * Queues, accounts and features have other names at each site.  The members `sbatch` (#SBATCH
  * lines) and `pbs` (#PBS lines) of site.yaml have rules:
  *
  *   sbatch:

@@ -1,4 +1,4 @@
-/* stages/prepare/platform.c - what another system's storage and queues are here */
+/* stages/prepare/platform.c - maps the storage and queues of another system to those of this site */
 #include "stages/prepare/platform.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "stages/prepare/option_rules.h"
 
-/* What a platform calls things, and what it means that the site has no counterpart. */
+/* The names of a platform's fields, and what follows when the site has no counterpart. */
 struct words {
     const char *platform;
     const char *data, *output, *code, *cluster; /* fields of its job files */
@@ -150,7 +150,7 @@ static struct text map_location(struct resolving *work, struct text location, co
     return mapped;
 }
 
-/* One directory: *seen is what programs are told it was, *path where it is here. */
+/* Map one directory: *seen is what programs are told it was, *path where it is at this site. */
 static int resolve_directory(struct resolving *work, const char *field, struct text location,
                              const char *effect, struct text *seen, struct text *path)
 {
@@ -268,8 +268,8 @@ static void resolve_images(struct resolving *work)
 
 /* What cannot work */
 
-/* A site may want to refuse what is sure to fail: ranks that are started over an ssh that is not
- * there. */
+/* Refuse a job that is sure to fail, where the site asks for that: one whose ranks are started over an ssh
+ * that tasks do not have. */
 static int check_ssh(struct resolving *work)
 {
     static const char *const needing[] = {"mpirun", "mpiexec", "horovodrun"};

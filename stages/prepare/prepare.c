@@ -138,7 +138,7 @@ static void take_facts(struct job_record *record, const struct description *desc
     }
 }
 
-/* A number before each text, so that no two lists give the same bytes. */
+/* Add a number before each text, so that different lists never give the same bytes. */
 static void add_words(struct buffer *out, const struct text *words, size_t count)
 {
     buffer_printf(out, "%zu\n", count);
@@ -157,7 +157,7 @@ static void add_environment(struct buffer *out, const struct environment *enviro
                   2);
 }
 
-/* The lines of a batch script that carry fields are no part of what it does. */
+/* Add the script without the lines that carry fields: they say nothing about its work. */
 static void add_script(struct buffer *out, struct text script)
 {
     struct text rest = script, line;
@@ -167,7 +167,8 @@ static void add_script(struct buffer *out, struct text script)
     add_words(out, NULL, 0);
 }
 
-/* Two jobs with the same digest have the same amount of work, whatever their sizes are. */
+/* The digest of all that decides the amount of work: jobs with the same digest have the same, whatever
+ * their sizes are. */
 static struct text arguments_sum(struct arena *arena, const struct description *description)
 {
     struct buffer out = {0};
@@ -208,7 +209,7 @@ static void take_size(struct job_record *record, struct description *description
     description_resize(description, record->size);
 }
 
-/* What the planner is told of the job. */
+/* Fill in what the planner uses: the deadline, sizes and units. */
 static void take_terms(struct arena *arena, struct job_record *record,
                        const struct description *description)
 {
@@ -258,7 +259,7 @@ enum prepare_result prepare_request(struct arena *arena, struct text request, co
     return PREPARED;
 }
 
-/* What images.txt is asked for: nothing, the type of GPU, or any GPU. */
+/* The accelerator column of images.txt that the job needs: none, its type of GPU, or any GPU. */
 static struct text accelerator_of(const struct context_job *job, const struct job_record *record)
 {
     if (record->gpus == 0)
@@ -266,7 +267,7 @@ static struct text accelerator_of(const struct context_job *job, const struct jo
     return job->gpu_type.length ? job->gpu_type : TEXT("gpu");
 }
 
-/* Fields that have no effect, or whose effect nobody checks, are told. */
+/* Note fields that have no effect, or that nobody checks. */
 static void note_fields(struct arena *arena, const char *executor,
                         const struct description *description, const struct job_record *record,
                         const struct value *site, struct notes *notes)
@@ -294,7 +295,7 @@ static void note_fields(struct arena *arena, const char *executor,
             "tasks: {main: {gpus: 1}}");
 }
 
-/* What the template has to tell. */
+/* Take the notes that the template gives. */
 static void take_notes(struct arena *arena, struct notes *notes)
 {
     size_t count;

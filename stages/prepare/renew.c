@@ -48,7 +48,8 @@ static int next_attempt(int job, const struct job_record *record, struct error *
     return result;
 }
 
-/* What a job is rendered at is what it is to have next, or was given while it ran. */
+/* Set the size at which the job is rendered: the one that is wanted next, or else the one that it was given
+ * while it ran. */
 static void take_size(struct job_record *record, int64_t wanted)
 {
     if (wanted)
@@ -70,7 +71,7 @@ static int keep_output(int job, int attempt, struct error *error)
     return 0;
 }
 
-/* The job goes to rendered/ again; `priority` is what it had before. */
+/* Write the event `requeued`; `priority` is what the job had before. */
 static int note_requeued(struct arena *arena, int job, const struct job_record *record,
                          const char *cause, int priority, struct error *error)
 {
@@ -92,7 +93,7 @@ static int note_requeued(struct arena *arena, int job, const struct job_record *
     return result;
 }
 
-/* Write into its directory where the job goes; `priority` is what it had before. */
+/* Write into the job's directory where it goes; `priority` is what it had before. */
 static int note_going(const struct renewer *renewer, int job, struct job_record *record,
                       const struct renewal_order *order, int priority, struct error *error)
 {
@@ -109,7 +110,7 @@ static int note_going(const struct renewer *renewer, int job, struct job_record 
                : 0;
 }
 
-/* Is it rendered to what the executor did not want? */
+/* Is the manifest still the one that the executor has refused? */
 static bool is_as_refused(const struct job_record *before, const struct job_record *now)
 {
     return (text_is(before->failure.reason, REASON_REFUSED) ||
@@ -117,8 +118,8 @@ static bool is_as_refused(const struct job_record *before, const struct job_reco
            text_equal(before->manifest_sha256, now->manifest_sha256);
 }
 
-/* Can it still not be rendered, for the reason that its why gives?  (That there is no template is said
- * with the commit.) */
+/* Does rendering still fail for the reason that `why` gives?  (For a missing template, `why` also names the
+ * commit.) */
 static bool fails_as_before(int job, const struct job_record *before,
                             const struct preparation *preparation)
 {
@@ -136,7 +137,7 @@ static bool fails_as_before(int job, const struct job_record *before,
     return result;
 }
 
-/* It stays, and is not looked at again before the next change. */
+/* The job stays in failed/; it is not looked at again before the next change. */
 static int note_looked_at(const struct renewer *renewer, int job, struct job_record *record,
                           struct error *error)
 {
@@ -157,7 +158,7 @@ static void put_back(struct job_record *record, const struct job_record *kept)
     record->size_next = kept->size_next;
 }
 
-/* It could not be rendered, and is in failed/ with that reason.  -1 and a sentence on failure. */
+/* Rendering has failed: write the diagnosis.  -1 and a sentence on failure. */
 static int write_unprepared(const struct renewer *renewer, int job, struct job_record *record,
                             enum prepare_result prepared, const struct preparation *preparation,
                             struct error *error)
@@ -181,8 +182,8 @@ static int write_unprepared(const struct renewer *renewer, int job, struct job_r
 
 enum tasks_chosen { TASKS_UNKNOWN = -1, TASKS_KILLED, TASKS_HELD, TASKS_RUN };
 
-/* Which tasks of an array run in the next attempt.  TASKS_KILLED: none, as somebody has killed all that are
- * left, with the diagnosis; TASKS_UNKNOWN: and a sentence. */
+/* Choose the tasks of an array that the next attempt runs.  TASKS_KILLED: none, since somebody has killed all
+ * that are left, with the diagnosis; TASKS_UNKNOWN: and a sentence. */
 static enum tasks_chosen choose_tasks(const struct renewer *renewer, int job,
                                       struct job_record *record, const char *cause,
                                       struct diagnosis *diagnosis, struct error *error)
@@ -206,7 +207,7 @@ static enum tasks_chosen choose_tasks(const struct renewer *renewer, int job,
     return TASKS_KILLED;
 }
 
-/* What waits in rendered/ is as it was accepted; what comes back is held to the limits of now. */
+/* A job of rendered/ keeps what it was accepted with; one that comes back is held to the present limits. */
 static enum prepare_result hold_to_limits(const struct renewer *renewer,
                                           const struct renewal_order *order,
                                           const struct job_record *before,
@@ -237,7 +238,7 @@ static enum prepare_result prepare_again(const struct renewer *renewer, struct t
                : prepared;
 }
 
-/* The wait for a change goes on when such a change brings the job back; any other cause ends it. */
+/* A retry after a change does not restart the wait for a change; any other cause ends it. */
 static void keep_wait(struct job_record *record, const struct renewal_order *order)
 {
     bool goes_on = strcmp(order->cause, "change") == 0 || strcmp(order->cause, "capacity") == 0;
@@ -247,7 +248,8 @@ static void keep_wait(struct job_record *record, const struct renewal_order *ord
         record->change_since = record->failure.failed;
 }
 
-/* There is nothing to render: all that is left was killed, or is held. */
+/* Write the result of a choice of tasks that leaves nothing to render: all that is left was killed, or is
+ * held. */
 static int write_chosen(int job, struct job_record *record, enum tasks_chosen chosen,
                         struct diagnosis *diagnosis, int64_t now, struct error *error)
 {

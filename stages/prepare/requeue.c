@@ -18,9 +18,8 @@
 #include "stages/shared/duplicate.h"
 #include "stages/shared/diagnosis.h"
 
-/* May the executor have a job of rendered/?  It may once an intent was noted, until the job has been
- * rendered again: what became of that is the submit stage's to find out.  A log that does not tell may
- * have held one. */
+/* May the executor have a job of rendered/?  It may from the intent on, until the job is rendered again; the
+ * submit stage finds out what became of the intent.  So may one whose log does not tell. */
 static bool may_be_submitted(int job)
 {
     struct buffer log = {0};
@@ -39,7 +38,7 @@ static bool may_be_submitted(int job)
     return result;
 }
 
-/* Where the job goes: to held/ first, when it has to wait there.  False when it stays, for now. */
+/* Where does the job go?  To held/ when it has to wait there.  False when it stays for now. */
 static bool find_destination(int job, const struct job_place *place,
                              const struct job_record *record, const char *cause, enum state *to)
 {
@@ -49,13 +48,13 @@ static bool find_destination(int job, const struct job_place *place,
     *to = STATE_RENDERED;
     if (place->state == STATE_FAILED && waits > 0)
         *to = STATE_HELD;
-    /* What was asked for since this was decided is for the next pass. */
+    /* A kill that was requested since the decision is left to the next pass. */
     bool killed =
         strcmp(cause, "asked") != 0 && control_file_pending(job, CONTROL_KILL, &request) != 0;
     return waits >= 0 && !killed && !(place->state == STATE_HELD && held);
 }
 
-/* Its files are written; once they are durable it moves to `to`. */
+/* The job's files are written.  Once they are durable, the job moves to `to`. */
 static void add_move(struct requeuer *requeuer, const struct job_place *place, int job,
                      enum state to, const char *cause)
 {
@@ -75,7 +74,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     const struct renewal_order order = {action->from, to, action->cause, action->size};
     enum renewal renewed = renew_job(&requeuer->renewer, job, record, &order, &error);
     if (renewed == RENEW_TROUBLE) {
-        /* The request to try again stays where only trouble, such as a full disk, is in its way. */
+        /* When only trouble, such as a full disk, prevents it, the request to retry stays. */
         log_warn("%s: cannot be rendered again: %s", place->id, error.text);
         if (!record->request_file.length)
             control_file_clear(job, CONTROL_RETRY, NULL);
@@ -91,7 +90,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
         control_file_clear(job, CONTROL_RETRY, NULL);
         return false;
     }
-    /* Before the move: where it goes to, it would be killed again. */
+    /* Clear the request before the move, or the job would be killed again where it goes. */
     if ((strcmp(cause, "asked") == 0 && control_file_clear(job, CONTROL_KILL, &error)) ||
         (renewed == RENEW_DONE && record->array.length && control_tasks_clear(job, &error))) {
         log_warn("%s: %s", place->id, error.text);
@@ -101,7 +100,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     return true;
 }
 
-/* Move a job, and take away what was granted with that. */
+/* Move a job, and remove the requests that this grants. */
 static int move_job(struct requeuer *requeuer, struct requeue_move *move, struct error *error)
 {
     struct spool *spool = &requeuer->renewer.stage->spool;

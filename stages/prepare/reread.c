@@ -1,4 +1,4 @@
-/* stages/prepare/reread.c - requests of jobs are read again, by a process of its own */
+/* stages/prepare/reread.c - reads the requests of jobs again, in a process of its own */
 #include "stages/prepare/reread.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "stages/shared/diagnosis.h"
 #include "stages/users.h"
 
-/* From the job `first` on. */
+/* Do the actions from number `first` on. */
 static void carry_out(struct reread *reread, size_t first, struct guard *guard)
 {
     size_t begun = 0;
@@ -41,8 +41,8 @@ static void carry_out(struct reread *reread, size_t first, struct guard *guard)
     guard->done = requeuer.requeued;
 }
 
-/* Where root believes nothing that the confined process could have written (spool/seal.h), it is not to have the
- * key, nor the stage's connections to the executor. */
+/* Where records are sealed (spool/seal.h), the confined process must have neither the key nor the stage's
+ * connections to the executor: root believes nothing that it could have written. */
 static void leave_secrets(struct stage *stage)
 {
     enum { MOST_DESCRIPTORS = 1024 };
@@ -55,7 +55,8 @@ static void leave_secrets(struct stage *stage)
             sys.close(file);
 }
 
-/* The status with which the confined process ended, or -1 and a sentence. */
+/* Do the actions from number `first` on in a confined process.  The status with which it ended, or -1 and a
+ * sentence. */
 static int carry_out_confined(struct reread *reread, size_t first, struct guard *guard,
                               struct error *error)
 {
@@ -81,7 +82,7 @@ static int carry_out_confined(struct reread *reread, size_t first, struct guard 
     return status;
 }
 
-/* How often this has happened to the job since it failed last. */
+/* Count how often the process has ended over this job since it failed last. */
 static int count_stops(int job)
 {
     struct buffer log = {0};
@@ -124,7 +125,7 @@ static int quarantine_job(struct reread *reread, int job, int stops, struct erro
     return result;
 }
 
-/* The process ended over this job. */
+/* The process has ended over this job: count that, and quarantine the job when it has happened too often. */
 static void blame_job(struct reread *reread, const struct requeue_action *action, const char *end)
 {
     struct spool *spool = &reread->stage->spool;
@@ -137,7 +138,7 @@ static void blame_job(struct reread *reread, const struct requeue_action *action
     if (job < 0)
         return;
     int stops = count_stops(job) + 1;
-    /* Counted in memory, too, for when the log cannot be written. */
+    /* Count in memory, too, in case the log cannot be written. */
     if (remembered && ++*remembered > stops)
         stops = *remembered;
     log_warn("%s: the process that read its request again was ended by %s (%d of %d times; then it "

@@ -11,7 +11,7 @@
 
 enum { MANIFEST_LIMIT = 16 << 20 }; /* bytes */
 
-/* Whether manifest and record of a job fit together, and are of that size. */
+/* Do manifest and record of a job belong together, at that size? */
 static bool is_done(struct stage *stage, struct arena *arena, const struct rerender *rerender)
 {
     struct job_place place = {.state = STATE_RENDERED};

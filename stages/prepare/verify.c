@@ -52,7 +52,7 @@ enum { GONE = -2 };
 
 /* The reader */
 
-/* What reader processes keep between two jobs, as most are of one commit. */
+/* What a reader keeps from one job to the next, as most jobs are of one commit. */
 struct reading {
     struct stage *stage;
     struct arena *arena;
@@ -60,8 +60,8 @@ struct reading {
     char commit[64];
 };
 
-/* The templates of the commit that the manifest was made from, which must have been served: who can write to
- * templates.git may have others there. */
+/* Read the templates of the commit that the manifest was made from.  It must have been served: whoever can
+ * write to templates.git may have added others. */
 static enum verified take_commit(struct reading *reading, struct text commit, struct error *error)
 {
     struct stage *stage = reading->stage;
@@ -94,8 +94,9 @@ static enum verified take_commit(struct reading *reading, struct text commit, st
     return VERIFY_SAME;
 }
 
-/* Does the request give this record's manifest, and what root goes by beside it?  What `limits` of dlspool.yaml decided
- * when the job was accepted stands in the record: its priority, and its time_limit where the request names none. */
+/* Does the request give this record's manifest, and the other facts that root relies on?  What `limits` of
+ * dlspool.yaml decided when the job was accepted is taken from the record: its priority, and its time_limit
+ * where the request names none. */
 static enum verified compare(struct reading *reading, const struct job_record *record,
                              struct text request, struct error *error)
 {
@@ -183,7 +184,7 @@ static void end_reader(struct reader *reader)
     reader->process = 0;
 }
 
-/* What a new reader is to close: with these it could speak for the readers of others. */
+/* A new reader closes the sockets of the others, through which it could answer for them. */
 struct reader_start {
     struct reader *readers;
     int verifier_socket;
@@ -222,7 +223,7 @@ static struct reader *find_reader(struct reader *readers, int socket, uid_t uid,
     return oldest;
 }
 
-/* What a reader says is shown to people, and it may have been taken over. */
+/* What a reader says is shown to people, and the reader may have been taken over. */
 static void clean_answer(struct answer *answer)
 {
     char *text = answer->error.text;
@@ -234,7 +235,8 @@ static void clean_answer(struct answer *answer)
             text[i] = ' ';
 }
 
-/* A reader that ends, or takes too long, over a request which intake could read says no. */
+/* Ask a reader.  Intake could read the request, so a reader that ends over it, or takes too long, counts as
+ * VERIFY_DIFFERS. */
 static void ask_reader(struct reader *reader, struct text text, struct answer *answer)
 {
     struct pollfd ready = {.fd = reader->socket, .events = POLLIN};
@@ -250,8 +252,8 @@ static void ask_reader(struct reader *reader, struct text text, struct answer *a
     error_set(&answer->error, "the process that rendered it again ended, or took too long");
 }
 
-/* Pass each question on to the reader of its user, and the answer back.  What is asked comes from the stage, and is
- * not looked into here; readers with nothing to do for a while are ended. */
+/* Pass each question to the reader of its user, and the answer back, without looking into either.  Readers
+ * with nothing to do for a while are ended. */
 static void answer_as_verifier(int socket, void *context)
 {
     struct stage *stage = context;
@@ -298,7 +300,7 @@ int verify_start(struct stage *stage, struct error *error)
 static int send_question(const struct job_record *record, struct error *error)
 {
     struct buffer bytes = {0};
-    /* What it waits for, and why it failed, is nothing that it is rendered from. */
+    /* A manifest depends neither on what the job waits for nor on why it failed. */
     struct job_record asked = *record;
     asked.after_count = 0;
     asked.failed = false;
@@ -323,7 +325,7 @@ enum verified verify_job(struct stage *stage, const struct job_record *record, s
         return VERIFY_TROUBLE;
     if (poll(&ready, 1, ANSWER_PATIENCE) <= 0 ||
         recv(verifier, &answer, sizeof(answer), 0) != (ssize_t)sizeof(answer)) {
-        /* An answer that comes later would be taken for that to another question. */
+        /* A late answer would be taken for the answer to another question. */
         close(verifier);
         verifier = GONE;
         stage->failed = true;

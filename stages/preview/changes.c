@@ -1,4 +1,4 @@
-/* stages/preview/changes.c - in which fields two manifests differ */
+/* stages/preview/changes.c - the fields in which two manifests differ */
 #include "stages/preview/changes.h"
 
 #include "base/error.h"
@@ -61,7 +61,7 @@ static void compare_objects(struct comparison *comparison, const struct value *b
     }
 }
 
-/* Items that are the same at the end are not compared with those that are new before them. */
+/* Equal items at the end of both lists are left out, so that an inserted item is one change. */
 static void compare_lists(struct comparison *comparison, const struct value *before,
                           const struct value *after)
 {

@@ -30,14 +30,14 @@ static int compare_places(const void *a, const void *b)
     return text_compare(id_token(text_of(second->id)), id_token(text_of(first->id)));
 }
 
-/* Newest first, each once, and no more than are wanted. */
+/* Sort the places, the newest first; remove those met twice, and those beyond what is wanted. */
 static void sort_places(struct collection *collection)
 {
     size_t kept = 0;
     if (collection->count)
         qsort(collection->places, collection->count, sizeof(*collection->places), compare_places);
     for (size_t i = 0; i < collection->count; i++) {
-        /* One that moved meanwhile was met twice. */
+        /* A job that moved meanwhile was met twice. */
         if (kept && strcmp(collection->places[kept - 1].id, collection->places[i].id) == 0)
             collection->found--;
         else
@@ -123,7 +123,7 @@ static int look_into(void *context, const char *path)
     return content.length && text_contains(content, looking->wanted);
 }
 
-/* Does it stand in the templates?  Then it is no user's. */
+/* Does the string occur in the templates?  Then no user wrote it. */
 static bool is_of_templates(const struct planner *planner, struct text string)
 {
     struct looking before = {planner->request->before, string};
@@ -190,7 +190,7 @@ static bool is_string(const struct value *value, struct text text)
     return value && value->kind == VALUE_STRING && text_equal(value->string, text);
 }
 
-/* Leave out the fields that only say which image it is: that is said once. */
+/* Remove the fields that only contain the image, which is shown once for the group. */
 static void drop_image(struct changes *changes, struct text before, struct text after)
 {
     size_t kept = 0;
@@ -263,7 +263,7 @@ static void count_change(const struct planner *planner, const struct replay_rend
 
 /* Looking */
 
-/* Where a job is counted that cannot be rendered again. */
+/* The counter of jobs that cannot be rendered again for this reason. */
 static size_t *count_of(struct preview *preview, enum replay_found found)
 {
     return found == REPLAY_FORBIDDEN    ? &preview->forbidden
@@ -272,7 +272,7 @@ static size_t *count_of(struct preview *preview, enum replay_found found)
                                         : &preview->damaged;
 }
 
-/* Would the executor take what the one commit gives, and not what the other does? */
+/* Would the executor take the manifest of the one commit, and not that of the other? */
 static bool is_declined(const struct planner *planner, struct text before, struct text after,
                         struct error *error)
 {
@@ -284,7 +284,7 @@ static bool is_declined(const struct planner *planner, struct text before, struc
     return true;
 }
 
-/* False when the job is not there any more. */
+/* Render a job with both commits, and count what comes of it.  False when the job is gone. */
 static bool look_at(struct planner *planner, const struct job_place *place)
 {
     const struct preview_request *request = planner->request;

@@ -1,4 +1,4 @@
-/* stages/preview/replay.c - an old job rendered at another commit, for looking only */
+/* stages/preview/replay.c - renders an old job at another commit, without changing it */
 #include "stages/preview/replay.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static enum replay_found judge_unreadable(const struct spool *spool, const struc
     return gone ? REPLAY_GONE : forbidden ? REPLAY_FORBIDDEN : REPLAY_DAMAGED;
 }
 
-/* Read the record and the request of a job, or find why it cannot be rendered again. */
+/* Read the record and the request of a job, or find out why it cannot be rendered again. */
 static enum replay_found read_open(const struct spool *spool, int job, struct arena *arena,
                                    struct replay *replay, struct error *error)
 {

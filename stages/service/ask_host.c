@@ -1,4 +1,4 @@
-/* stages/service/ask_host.c - ask this machine's Python which libraries it has */
+/* stages/service/ask_host.c - asks this machine's Python which libraries it has */
 #include "stages/service/ask_host.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static void limit_resource(__rlimit_resource_t resource, rlim_t most)
     setrlimit(resource, &(struct rlimit){most, most});
 }
 
-/* In the new process: give up what it does not need, and become Python. */
+/* In the new process: drop privileges, and execute Python. */
 static _Noreturn void become_python(const char *path, int script, int answer)
 {
     static char name[] = "python3", isolated[] = "-I", from_input[] = "-";
@@ -62,7 +62,7 @@ static _Noreturn void become_python(const char *path, int script, int answer)
     _exit(127);
 }
 
-/* Read until the other end closes.  -1 when that takes too long or is too much. */
+/* Read until the other end closes.  -1 when the answer takes too long or is too long. */
 static int read_answer(int from, struct buffer *answer)
 {
     int64_t until = clock_elapsed() + PATIENCE;
@@ -86,7 +86,7 @@ static int read_answer(int from, struct buffer *answer)
     }
 }
 
-/* The script as a file that has no name. */
+/* Write the script to a file without a name; returns its descriptor. */
 static int script_file(void)
 {
     struct text script = {(const char *)host_script_bytes, host_script_length};

@@ -1,4 +1,4 @@
-/* stages/service/drain.c - is there anything left to do in a spool? */
+/* stages/service/drain.c - tells whether anything is left to do in a spool */
 #include "stages/service/drain.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static int comes_back(void *context, const struct job_place *place)
     return result;
 }
 
-/* Will a job of held/ leave it by itself, as things stand? */
+/* Will any job of held/ leave it by itself, as things stand? */
 static bool held_moves(const struct spool *spool)
 {
     struct settings settings;

@@ -1,8 +1,8 @@
-/* stages/service/supervisor.c - dlspool run: start the stages, keep them up, stop them in order
+/* stages/service/supervisor.c - dlspool run: starts the stages, restarts those that end, stops them in order
  *
- * A stage that ends without having been told to is started again, at once the first time and then
- * after a growing pause.  When dlspool.yaml changes, the stages are stopped and started, so that
- * they read it again; a faulty one is said and waited out with the old settings still in force.
+ * A stage that ends without having been told to is restarted, at once the first time and then after a
+ * growing pause.  When dlspool.yaml changes, the stages are stopped and started, so that they read it
+ * again; a faulty dlspool.yaml is logged, and the old settings stay in force.
  */
 #include "stages/service/supervisor.h"
 
@@ -40,7 +40,8 @@ static const struct stage_operations *const stage_table[] = {
 enum { STAGES = ARRAY_COUNT(stage_table) };
 
 static const int64_t first_pause = 100, longest_pause = 30000; /* milliseconds, between restarts */
-static const int64_t stable_after = 10000;  /* a stage that ran this long starts afresh */
+static const int64_t stable_after =
+    10000; /* milliseconds after which the pause of a running stage starts again from the first */
 static const int64_t stop_patience = 30000; /* until a stage that does not stop is killed */
 static const int64_t standby_interval = 1000, tick = 500;
 
@@ -58,8 +59,8 @@ struct supervisor {
     struct guard *guards[STAGES];
     uint64_t guard_counts[STAGES]; /* what they had counted when the stage was started last */
     int signals;
-    bool stopping;        /* told to; nothing takes it back */
-    bool stopping_stages; /* stages are being stopped: that they end is not worth a message */
+    bool stopping;        /* told to stop, for good */
+    bool stopping_stages; /* stages are being stopped: their ends are not logged */
     bool hangup;          /* SIGHUP has come */
     bool on_terminal;     /* messages go to a terminal */
     struct drain drain;
@@ -74,8 +75,8 @@ static void look_after(const struct supervisor *supervisor)
     watchdog_check(supervisor->watchdog, names);
 }
 
-/* Sleep until a signal comes or the time is over; notices a request to stop, and SIGHUP.  A terminal that is
- * gone stops the daemon, as it was started by somebody who sat there. */
+/* Sleep until a signal comes or the time is over; notes a request to stop, and SIGHUP.  When its terminal is
+ * gone, the daemon stops: the person who started it there has left. */
 static void wait_for_signal(struct supervisor *supervisor, int64_t milliseconds)
 {
     struct pollfd descriptor = {.fd = supervisor->signals, .events = POLLIN};
@@ -89,8 +90,8 @@ static void wait_for_signal(struct supervisor *supervisor, int64_t milliseconds)
     look_after(supervisor);
 }
 
-/* Whether that error is one that passes: there is hardly a block or an inode left, for us at least,
- * the file system is mounted read-only for now, or its server does not answer (a `soft` mount). */
+/* Will this error pass by itself?  So will a full disk or quota, a file system that is mounted read-only for
+ * now, and a server that does not answer (a `soft` mount). */
 static bool will_pass(const struct spool *spool, int number)
 {
     enum { FEW = 16 };
@@ -102,7 +103,7 @@ static bool will_pass(const struct spool *spool, int number)
            (status.f_bavail < FEW || (status.f_files && status.f_favail < FEW));
 }
 
-/* Wait until this spool is ours to serve.  1 when told to stop instead, -1 and a sentence. */
+/* Wait until this daemon may serve the spool.  1 when told to stop instead, -1 and a sentence. */
 static int take_lease(struct supervisor *supervisor, struct error *error)
 {
     char who[LEASE_WHO_SIZE], last_who[LEASE_WHO_SIZE] = "";
@@ -132,8 +133,8 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
     stage_set_epoch(supervisor->lease.epoch);
     if (identity_make(&supervisor->spool, error))
         log_warn(
-            "what tells this spool from a copy of it could not be written (%s); what jobs that are "
-            "removed leave at the executor may stay there",
+            "the spool's identity could not be written (%s); tasks of jobs that are removed by hand may "
+            "stay at the executor",
             error->text);
     return 0;
 }
@@ -175,8 +176,8 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
     child->process = process;
 }
 
-/* How long to wait before a stage that ended is started again.  One that ended over a job file or a
- * job, which is counted against that and so comes to an end, goes on with the others at once. */
+/* How long to wait before a stage that ended is restarted: not at all when its end was counted against a job
+ * file or a job, since that comes to an end. */
 static int64_t next_pause(const struct child *child, int64_t now, bool blamed)
 {
     if (blamed || child->pause == 0 || now - child->started > stable_after)
@@ -233,7 +234,8 @@ static void stop_child(struct supervisor *supervisor, int which)
             wait_for_signal(supervisor, 20);
     }
     if (killed)
-        guard_leave(supervisor->guards[which]); /* what it read may not be to blame */
+        guard_leave(
+            supervisor->guards[which]); /* what it was reading when it was killed is not to blame */
 }
 
 static void stop_all(struct supervisor *supervisor)
@@ -282,7 +284,7 @@ static int make_messages(const struct supervisor *supervisor, struct error *erro
                                        user ? user->pw_gid : (gid_t)-1, error);
 }
 
-/* Before a stage starts: what the machine has is known, and there is a key where records are sealed. */
+/* Before a stage starts: find out which libraries the machine has, and make a key where records are sealed. */
 static void prepare_stages(struct supervisor *supervisor)
 {
     struct error error;
@@ -295,8 +297,8 @@ static void prepare_stages(struct supervisor *supervisor)
         log_warn("%s; what this machine has stays as it was last known", error.text);
 }
 
-/* dlspool.yaml has changed: take the new settings if they are good, and stop all stages, which start again
- * with them.  Bad ones are logged once, and the old ones stay in force. */
+/* dlspool.yaml has changed: if it is good, put it in force and stop all stages, which are then restarted with
+ * it.  A bad one is logged once, and the old settings stay in force. */
 static void follow_settings(struct supervisor *supervisor)
 {
     struct settings settings;
@@ -329,7 +331,7 @@ static void follow_settings(struct supervisor *supervisor)
         supervisor->children[i] = (struct child){0};
 }
 
-/* 0 when it is to stop; -1 and a sentence when another has taken over. */
+/* Serve until told to stop: 0; -1 and a sentence when another daemon has taken over. */
 static int serve_spool(struct supervisor *supervisor, bool drain, const sigset_t *signals,
                        struct error *error)
 {
@@ -359,7 +361,7 @@ static int serve_spool(struct supervisor *supervisor, bool drain, const sigset_t
     return 0;
 }
 
-/* An executor may have started a service of its own. */
+/* Stop the service that an executor may have started. */
 static void stop_service(struct supervisor *supervisor)
 {
     struct stage stage = {.spool = supervisor->spool, .settings = supervisor->settings};
@@ -372,7 +374,7 @@ static void stop_service(struct supervisor *supervisor)
     executor->operations->close(executor);
 }
 
-/* Another has taken over: become one that stands by. */
+/* Another daemon has taken over: stop the stages, and stand by. */
 static void stand_back(struct supervisor *supervisor, const struct error *error)
 {
     log_warn("%s", error->text);
@@ -380,7 +382,7 @@ static void stand_back(struct supervisor *supervisor, const struct error *error)
     lease_open(&supervisor->lease, &supervisor->spool, supervisor->settings.takeover_time);
     for (int i = 0; i < STAGES; i++) {
         supervisor->children[i] = (struct child){0};
-        guard_clear(supervisor->guards[i]); /* what others do meanwhile is not known */
+        guard_clear(supervisor->guards[i]); /* crashes of other daemons' stages are not known */
     }
 }
 

@@ -1,4 +1,4 @@
-/* stages/service/trust.c - may only those write to a spool whom root may believe? */
+/* stages/service/trust.c - can anybody write to a spool whom root must not believe? */
 #include "stages/service/trust.h"
 
 #include <errno.h>
@@ -28,12 +28,11 @@ struct trust {
     gid_t shared_with; /* ... this one's */
 };
 
-/* What is looked at.  What is not there is not. */
+/* A part of the spool that is checked.  One that is missing is skipped. */
 static const struct part {
     const char *name;
     bool templates; /* a part of templates.git */
-    bool
-        directs; /* it tells root what to do, so where records are sealed it is to be root's alone */
+    bool directs; /* it decides what root does, so where records are sealed only root may own it */
 } parts[] = {
     {".", false, true},
     {"dlspool.yaml", false, true},
@@ -112,7 +111,7 @@ static int check_open(const struct trust *trust, const struct part *part, int fi
     char who[64];
     if (sys.fstat(file, &status) || writable_look(file, &status, &writable))
         return error_errno(error, "%s could not be looked at", part->name);
-    /* Who pushes owns the files that they leave. */
+    /* Files that a push leaves belong to whoever pushed. */
     bool pushed = part->templates && trust->shared && strchr(part->name, '/');
     if (!pushed && !is_trusted_user(trust, status.st_uid))
         return refuse_owner(trust, part, status.st_uid, error);

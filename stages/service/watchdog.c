@@ -1,4 +1,4 @@
-/* stages/service/watchdog.c - is the service well?  What systemd is told of it */
+/* stages/service/watchdog.c - tells systemd whether the service is alive */
 #include "stages/service/watchdog.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "base/notify.h"
 #include "base/text.h"
 
-static const int64_t silent_after = 300000; /* milliseconds, where nobody sets a time */
+static const int64_t silent_after =
+    300000; /* milliseconds without a sign of life, unless systemd sets a time */
 
 struct pulse {
     bool expected; /* the stage runs */

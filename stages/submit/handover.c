@@ -1,4 +1,4 @@
-/* stages/submit/handover.c - one job of a batch: what is sent, and what became of it */
+/* stages/submit/handover.c - one job of a batch: what is submitted, and the outcome */
 #include "base/file.h"
 #include "stages/submit/inside.h"
 
@@ -46,8 +46,8 @@ static struct circumstances circumstances_of(const struct submitter *submitter,
                                   .change_since = record->change_since};
 }
 
-/* Why the executor does not have the job.  What there is when it asks for too much is noted, so that
- * it comes back when there is more. */
+/* Diagnose why the executor does not have the job.  For one that asks for too much the present capacity is
+ * noted, so that it is retried when there is more. */
 static void judge_submission(struct submitter *submitter, struct item *item)
 {
     struct circumstances circumstances = circumstances_of(submitter, &item->record);
@@ -62,7 +62,7 @@ static void judge_submission(struct submitter *submitter, struct item *item)
     diagnosis_submission(&item->diagnosis, &circumstances, &item->record, &item->submission);
 }
 
-/* Read what must be sent, and see that it is what was rendered. */
+/* Read the manifest, and check that it is the one that was rendered. */
 static int read_manifest(struct item *item, struct error *error)
 {
     char digest[SHA256_HEX_SIZE];
@@ -77,7 +77,8 @@ static int read_manifest(struct item *item, struct error *error)
     return -1;
 }
 
-/* A directory that was copied under another name has the record, and the token, of another job. */
+/* Is the record this job's?  A directory that was copied under another name has the record, and the token, of
+ * another job. */
 static bool has_own_record(struct item *item, struct error *error)
 {
     if (text_is(item->record.id, item->place.id))
@@ -126,8 +127,8 @@ bool handover_is_unsettled(int job)
     return !read_history(job, &fold) || (fold.intent && !fold.failed);
 }
 
-/* What was to be sent could not be read.  What is damaged fails; what is only out of reach now
- * is kept, since nothing is known to be wrong with it. */
+/* The record or the manifest could not be read.  A damaged one makes the job fail; when it is only out of
+ * reach now, the job is kept. */
 static void judge_unreadable(struct submitter *submitter, struct item *item, bool readable,
                              const struct error *problem)
 {
@@ -142,8 +143,8 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
     fail_item(item);
 }
 
-/* A crash while a job was rendered at another size (stages/prepare/rerender.h) leaves a manifest that its record
- * does not know: it is rendered once more.  True when that is fixed. */
+/* A crash while a job was rendered at another size (stages/prepare/rerender.h) leaves a manifest that does not
+ * fit the record: render the job once more.  True when that is done. */
 static bool renew_manifest(struct submitter *submitter, struct item *item, struct error *error)
 {
     struct rerender job = {.size = 0};
@@ -186,8 +187,8 @@ static bool is_within_load(struct submitter *submitter, struct item *item)
     return false;
 }
 
-/* Is the job, or are tasks of it that it was rendered with, held; or were some let go that it lacks?  Then
- * it goes to held/, to come back from there with what it is to run.  1, 0, or -1: not known now. */
+/* Is the job held, or are tasks of it held that it was rendered with, or tasks released that it lacks?  Then
+ * it goes to held/, and comes back from there with the tasks that it is to run.  1, 0, or -1: not known now. */
 static int is_to_be_held(struct submitter *submitter, const struct item *item)
 {
     struct control_request hold;
@@ -199,7 +200,7 @@ static int is_to_be_held(struct submitter *submitter, const struct item *item)
     return held < 0 ? held : sweep_is_outdated(submitter->arena, &item->record, tasks.tasks);
 }
 
-/* Was the intent to submit this manifest in this attempt noted, by this stage? */
+/* Has this stage noted an intent to submit this manifest in this attempt? */
 static bool was_verified(struct submitter *submitter, const struct item *item)
 {
     struct buffer log = {0};
@@ -217,9 +218,9 @@ static bool was_verified(struct submitter *submitter, const struct item *item)
     return found;
 }
 
-/* Where records are sealed, others than root have written the job's files: it is submitted only if its seal
- * says whose job it is, and if its manifest is what its request is rendered to.  That is found out once; later
- * the templates, or this program, may be others. */
+/* Where records are sealed, a job is submitted only if its seal says whose job it is, and its manifest is what
+ * its request is rendered to: others than root have written its files.  That is verified once, as the
+ * templates, or this program, may change later. */
 static void judge_origin(struct submitter *submitter, struct item *item)
 {
     struct circumstances circumstances = circumstances_of(submitter, &item->record);
@@ -255,7 +256,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     item->submission = (struct submission){0};
     item->rest = 0;
     if (guard_tries(submitter->guard, id) >= GUARD_MOST_TRIES)
-        return false; /* the plan may contain it, but it is passed over */
+        return false; /* The plan may contain the job, but the stage passes it over. */
     guard_enter(submitter->guard, item->place.id, 0);
     item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {
@@ -264,7 +265,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
         if (submitter->load)
             load_release(submitter->load, item->place.id, false);
         guard_leave(submitter->guard);
-        return false; /* gone: it was moved by hand, or is held */
+        return false; /* It was moved by hand, or is held. */
     }
     bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
     if (duplicate_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
@@ -296,7 +297,7 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
 {
     struct error error;
     if (item->record.failed) {
-        /* A crash came between writing a diagnosis and moving: that diagnosis is void. */
+        /* A diagnosis that a crash left behind, before the job was moved, is void. */
         item->record.failed = false;
         if (record_replace(item->job, &item->record, &error))
             log_warn("%s: %s", item->place.id, error.text);
@@ -350,8 +351,8 @@ static void note_submitted(const struct submitter *submitter, struct item *item,
     buffer_free(&line);
 }
 
-/* The executor did not take it: it waits where it is.  That nothing came of the intent is noted, so that
- * the job can be killed, held and rendered at another size while it waits. */
+/* The executor did not take the job, which waits in rendered/.  The intent is noted as declined, so that the
+ * job can be killed, held and rendered at another size meanwhile. */
 static void note_declined(struct submitter *submitter, struct item *item)
 {
     const struct settings *settings = &submitter->stage.settings;
@@ -378,7 +379,7 @@ static void note_declined(struct submitter *submitter, struct item *item)
     buffer_free(&line);
 }
 
-/* The executor may have the job from an earlier try: it stays, to be asked about under this token. */
+/* May the executor have the job from an earlier try?  Then it stays, and is asked about under this token. */
 static bool may_be_there(const struct submission *submission)
 {
     return submission->repeated &&
@@ -386,7 +387,7 @@ static bool may_be_there(const struct submission *submission)
             (submission->outcome == SUBMIT_REFUSED && submission->unsettled));
 }
 
-/* Write down what the executor said, and when to ask it again: this job, or any. */
+/* Write down what the executor answered, and when to ask it again about this job, or about any. */
 static void note_answer(struct submitter *submitter, struct item *item, struct error *error)
 {
     const struct submission *submission = &item->submission;
@@ -435,7 +436,7 @@ void handover_note_outcome(struct submitter *submitter, struct item *item)
 {
     struct guard_before before;
     if (item->fate == ITEM_KEEP)
-        return; /* it was not submitted, and why was said */
+        return; /* It was not submitted, and the reason is logged. */
     bool looks = guard_begin(submitter->guard, item->place.id, &before);
     note_outcome(submitter, item);
     if (looks)

@@ -26,7 +26,7 @@ static void let_stay(struct taking *taking, const struct queue_job *job)
     taking->passed[taking->passed_count++] = *job;
 }
 
-/* The next job: of higher priority, the first, the others. */
+/* Take the next job: those of higher priority, then the first, then all others. */
 static bool take_next(struct taking *taking, struct queue_job *job)
 {
     struct submitter *submitter = taking->submitter;
@@ -38,7 +38,8 @@ static bool take_next(struct taking *taking, struct queue_job *job)
     return true;
 }
 
-/* It is first, and its place is kept.  The job that was first before is still the first of its priority. */
+/* The job is the first now, and keeps its place.  The one that was first before stays the first of its
+ * priority. */
 static void keep_place(struct taking *taking, const struct queue_job *job,
                        const struct error *reason)
 {
@@ -53,7 +54,7 @@ static void keep_place(struct taking *taking, const struct queue_job *job,
     backfill_reserve(submitter->backfill, &job->demand);
 }
 
-/* What must be free, as its manifest says. */
+/* Take what must be free from the job's manifest. */
 static void look_closely(struct submitter *submitter, struct queue_job *job, struct item *item)
 {
     struct demand demand = {0};
@@ -63,7 +64,7 @@ static void look_closely(struct submitter *submitter, struct queue_job *job, str
             resources_demand(demand.cpus, demand.memory, demand.gpus, item->record.gpu_type);
 }
 
-/* Does the job, which was opened, start now?  Otherwise it stays. */
+/* Does the opened job start now?  Otherwise it stays. */
 static bool start_or_pass(struct taking *taking, struct queue_job *job, struct item *item)
 {
     struct backfill *backfill = taking->submitter->backfill;
@@ -72,7 +73,7 @@ static bool start_or_pass(struct taking *taking, struct queue_job *job, struct i
         return true;
     look_closely(taking->submitter, job, item);
     if (!backfill_fits_ever(backfill, &job->demand))
-        return true; /* for the executor to refuse it */
+        return true; /* The executor will refuse it. */
     if (taking->blocked) {
         if (backfill_pass(backfill, &item->record, &job->demand))
             return true;
@@ -85,7 +86,7 @@ static bool start_or_pass(struct taking *taking, struct queue_job *job, struct i
     return false;
 }
 
-/* The types of GPU that those name who wait, the first one's first. */
+/* List the types of GPU that waiting jobs name, the first job's first. */
 static struct text list_wanted(const struct taking *taking, struct arena *arena)
 {
     const struct queue_job *first = &taking->submitter->first;

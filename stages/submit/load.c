@@ -1,4 +1,4 @@
-/* stages/submit/load.c - how many objects are at the scheduler, and how many more may be */
+/* stages/submit/load.c - how many objects the scheduler has, and how many more it may get */
 #include "stages/submit/load.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 enum { MOST_COUNTED = 1 << 20, MANIFEST_LIMIT = 16 << 20 }; /* jobs; bytes */
 
-enum { SHARE = 4 }; /* an owner has at most so many times what is left */
+enum { SHARE = 4 }; /* an owner may have at most this many times what is left */
 
 struct counted {
     int weight; /* objects */
@@ -76,8 +76,7 @@ static void forget_counted(struct load *load, struct counted *counted)
     names_remove(load->jobs, counted);
 }
 
-/* Count a job that the load does not know yet, by its manifest and owner; of one that is known only note that it is
- * still there. */
+/* Count a job that is not known yet, by its manifest and owner; of a known one note that it is still there. */
 static int see_job(void *context, const struct job_place *place)
 {
     struct load *load = context;
@@ -90,7 +89,7 @@ static int see_job(void *context, const struct job_place *place)
         uid_t owner = (uid_t)-1;
         int job = job_open(load->spool, place);
         if (job < 0)
-            return 0; /* it has just left */
+            return 0; /* it has just left submitted/ */
         if (guard_begin(guard_own(), place->id, &before)) {
             if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
                 weight = weight_of(load, buffer_text(&manifest));
@@ -123,7 +122,7 @@ int load_refresh(struct load *load, struct error *error)
     return 0;
 }
 
-/* May the owner have so many more, beside what is left for others? */
+/* May the owner have that many more, considering what is left for others? */
 static bool is_within_share(const struct load *load, uid_t owner, int weight)
 {
     int64_t has = 0, most = load->executor->live_max;

@@ -1,10 +1,9 @@
 /* stages/submit/queue.c - the order in which rendered jobs are submitted
  *
- * Each owner has a binary heap of their jobs that may go, by (priority, token).  The owners who have
- * any are in a heap of their own, by (priority of the first job, when served last, its token), and in a
- * line, by how long they have waited for a turn.
- * Those put back are in one more heap, by time.  A table of ids sees to it that
- * each is in one of them once.  An owner, once known, stays known: there are as many as users.
+ * Each owner has a binary heap of their jobs, by (priority, token).  Owners with jobs are in a heap of their
+ * own, by (priority of the first job, last turn, its token), and in a list, by how long they have waited for a
+ * turn.  Jobs that were put back are in one more heap, by time.  A table of ids keeps each job from being in the
+ * queue twice.  An owner, once known, stays known: there are as many as users.
  */
 #include "stages/submit/queue.h"
 
@@ -51,7 +50,7 @@ struct queue {
     struct names *ids;
 };
 
-/* What is unsettled comes before any priority. */
+/* Unsettled jobs come before any priority. */
 static int rank_of(const struct entry *entry)
 {
     return entry->job.unsettled ? INT_MAX : entry->job.priority;
@@ -160,7 +159,7 @@ static struct owner *find_owner(struct queue *queue, uid_t uid)
     return owner;
 }
 
-/* ---- the line ---- */
+/* ---- the list of owners who wait ---- */
 
 static void leave_line(struct queue *queue, struct owner *owner)
 {
@@ -168,7 +167,7 @@ static void leave_line(struct queue *queue, struct owner *owner)
     *(owner->behind ? &owner->behind->before : &queue->tail) = owner->before;
 }
 
-/* Those who have waited less stay behind. */
+/* Insert the owner before those who have waited for less. */
 static void join_line(struct queue *queue, struct owner *owner)
 {
     owner->before = queue->tail;
@@ -179,7 +178,7 @@ static void join_line(struct queue *queue, struct owner *owner)
     *(owner->behind ? &owner->behind->before : &queue->tail) = owner;
 }
 
-/* The owner, who is in the line, has waited since then. */
+/* The owner, who is in the list, has waited since then. */
 static void wait_since(struct queue *queue, struct owner *owner, int64_t since)
 {
     leave_line(queue, owner);
@@ -192,13 +191,13 @@ static bool has_waited(const struct queue *queue, int64_t since)
     return queue->patience && clock_elapsed() - since >= queue->patience;
 }
 
-/* Is this entry one that nobody goes before for having waited? */
+/* Is this entry's priority above those of users, so that no waiting owner goes before it? */
 static bool is_above_users(const struct queue *queue, const struct entry *entry)
 {
     return rank_of(entry) > queue->most;
 }
 
-/* Whose turn it is, while there are jobs. */
+/* The owner who has the next turn, while there are jobs. */
 static struct owner *choose_owner(const struct queue *queue)
 {
     struct owner *owner = queue->turns[0];
@@ -297,7 +296,7 @@ void queue_set_patience(struct queue *queue, int64_t patience, int most)
     queue->most = most;
 }
 
-/* It begins to wait when it comes. */
+/* The job's waiting begins when it is added. */
 static struct queue_job begin_waiting(const struct queue_job *job)
 {
     struct queue_job result = *job;

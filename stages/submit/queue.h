@@ -5,15 +5,14 @@
  * in the ids; so a thousand jobs of one owner do not delay the one job of another.  A job that was
  * first and yielded to a higher priority is still the first of its owner's.
  *
- * So that those who ask for the highest priority that users may have do not keep others waiting for ever,
- * an owner of whom jobs wait, and who has had no turn for a given time, goes before users' priorities,
- * whoever has waited longest first: each owner has a turn in that time, and one more for each other who is
- * kept waiting.  Priorities above users' are for administrators, and go before all the same.
+ * Users who always ask for the highest priority that they may have must not keep others waiting for ever.
+ * So an owner with waiting jobs who has had no turn for a given time goes before users' priorities, whoever
+ * has waited longest first: each owner has a turn in that time, and one more for each other owner who is
+ * kept waiting.  Priorities above those of users are for administrators, and go first all the same.
  *
- * Each job is in the
- * queue once.  A job can be put back for later: it is passed over until its time has come.  The
- * queue is in memory only and is refilled from the directory, which is authoritative.  Adding and
- * taking cost O(log jobs + log owners).
+ * Each job is in the queue once.  A job can be put back for later: it is passed over until its time has
+ * come.  The queue is in memory only and is refilled from the directory, which is authoritative.  Adding
+ * and taking cost O(log jobs + log owners).
  */
 #ifndef STAGES_SUBMIT_QUEUE_H
 #define STAGES_SUBMIT_QUEUE_H

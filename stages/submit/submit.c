@@ -89,7 +89,8 @@ struct queue_job submit_queue_job(const struct item *item)
     return job;
 }
 
-/* It waits for a limit.  True when others may go on: those of other owners, where it is the share of its own. */
+/* The job waits for a limit.  True when others may go on: where the limit is its owner's share, those of other
+ * owners. */
 static bool wait_for_limit(struct submitter *submitter, struct item *item)
 {
     bool share = item->fate == ITEM_SHARE;
@@ -103,7 +104,8 @@ static bool wait_for_limit(struct submitter *submitter, struct item *item)
     return share;
 }
 
-/* Fill a batch, in the queue's order: nobody overtakes a job that waits for a limit.  How many. */
+/* Fill a batch in the queue's order; nobody overtakes a job that waits for a limit.  Returns the number of
+ * jobs. */
 static size_t take_items(struct submitter *submitter)
 {
     struct error error;
@@ -136,7 +138,7 @@ static size_t take_items(struct submitter *submitter)
     return count;
 }
 
-/* It stays in rendered/: for a little later. */
+/* Put a job that stays in rendered/ back into the queue, for a little later. */
 static void put_back(struct submitter *submitter, const struct item *item)
 {
     struct queue_job job = submit_queue_job(item);
@@ -150,7 +152,7 @@ static void put_back(struct submitter *submitter, const struct item *item)
                                            : item->rest));
 }
 
-/* Submit one batch.  The number of jobs that left rendered/, or gave way to others. */
+/* Submit one batch.  Returns how many jobs left rendered/, or were passed by others. */
 static size_t submit_batch(struct submitter *submitter)
 {
     struct stage *stage = &submitter->stage;
@@ -192,8 +194,8 @@ static size_t submit_batch(struct submitter *submitter)
         struct item *item = &submitter->items[i];
         if (item->fate == ITEM_KEEP || item->fate == ITEM_DECLINED)
             put_back(submitter, item);
-        /* One that is declined for the first time does not keep the others; what waits for the same
-         * is retried a few at a time. */
+        /* A job that is declined for the first time does not hold up the others; those that wait for the same
+         * are retried a few at a time. */
         left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
         admission_end(submitter, item);
         if (submitter->load && item->fate != ITEM_KEEP)
@@ -215,7 +217,8 @@ static bool has_request(const struct submitter *submitter, const char *id, const
                         AT_SYMLINK_NOFOLLOW);
 }
 
-/* A job that must be killed or held, and that the executor cannot have, needs no executor for that. */
+/* Kill or hold a job for which somebody has requested that, and which the executor cannot have: that needs no
+ * executor. */
 static void grant_request(struct submitter *submitter, const char *id)
 {
     struct item *item = &submitter->items[0];
@@ -233,7 +236,7 @@ static void grant_request(struct submitter *submitter, const char *id)
     arena_reset(submitter->arena);
 }
 
-/* Put a job into the queue that was not in it. */
+/* Add a job to the queue that was not in it. */
 static void take_job(struct submitter *submitter, const char *id)
 {
     struct job_place place = {.state = STATE_RENDERED};
@@ -253,8 +256,8 @@ static void take_job(struct submitter *submitter, const char *id)
         queued.priority = record.priority;
         queued.demand = resources_demand(record.cpus, record.memory, record.gpus, record.gpu_type);
     }
-    /* What the executor may have, and what is damaged, does not wait for room, nor does what somebody
-     * has asked for meanwhile. */
+    /* A job that the executor may have, that is damaged, or that somebody has requested to kill or hold does
+     * not wait for capacity. */
     queued.unsettled = (submitter->backfill || submitter->is_paused) &&
                        (!readable || handover_is_unsettled(job) ||
                         has_request(submitter, id, "kill") || has_request(submitter, id, "hold"));
@@ -264,7 +267,7 @@ static void take_job(struct submitter *submitter, const char *id)
     arena_reset(submitter->arena);
 }
 
-/* Somebody has put a file into rendered/: that is said once. */
+/* Log, once, that an entry of rendered/ is no job. */
 static void tell_of_stranger(struct submitter *submitter, struct text name)
 {
     struct error_quote_buffer buffer;
@@ -275,7 +278,8 @@ static void tell_of_stranger(struct submitter *submitter, struct text name)
              error_quote(&buffer, name.data, name.length));
 }
 
-/* Learn which jobs there are. */
+/* Read the names in rendered/: add new jobs to the queue, forget those that have left, and carry out requests
+ * to kill or hold. */
 static void take_names(struct submitter *submitter)
 {
     struct watch_name name;
@@ -327,7 +331,7 @@ static bool executor_answers(struct submitter *submitter)
     return false;
 }
 
-/* Is there anything for which the executor has to answer? */
+/* Is there any work that needs the executor? */
 static bool has_work(const struct submitter *submitter)
 {
     return queue_count(submitter->queue) || submitter->next[0] || submitter->first.id[0] ||
@@ -348,7 +352,7 @@ static int64_t next_round(const struct submitter *submitter)
                    (submitter->parked && parked_count(submitter->parked));
     if (limited && clock_elapsed() + again_when_full < due)
         due = clock_elapsed() + again_when_full;
-    /* Nobody notifies of what others than dlspool's own jobs leave free. */
+    /* No notification tells of resources that others than dlspool's own jobs leave free. */
     if (submitter->first.id[0] && !planning_is_on(submitter->planning) &&
         clock_elapsed() + again_for_capacity < due)
         due = clock_elapsed() + again_for_capacity;
@@ -357,7 +361,7 @@ static int64_t next_round(const struct submitter *submitter)
     return later < due ? later : due;
 }
 
-/* The first of those that are still here, or "". */
+/* The first of the jobs that are still waiting, or "". */
 static const char *first_waiting(const struct submitter *submitter)
 {
     bool planned = planning_is_on(submitter->planning);
@@ -391,8 +395,8 @@ static void tell_waiting(struct submitter *submitter)
         waits_clear(submitter->waits);
 }
 
-/* Submit what can be.  After an end over a batch all are gone through, each once: only then is it known
- * that none of those that are there is to blame. */
+/* Submit what can be submitted.  After a crash over a batch, all jobs are tried once each: only then is it
+ * known that none of those that are there is to blame. */
 static void submit_all(struct submitter *submitter)
 {
     struct queue_job job;
@@ -417,11 +421,11 @@ static int64_t submit_round(struct stage *stage)
     take_names(submitter);
     bool answers = !has_work(submitter) || executor_answers(submitter);
     if (planning_make_plan(submitter->planning, answers) && planning_is_on(submitter->planning))
-        submitter->next[0] = '\0'; /* the plan has it, if it is still there */
+        submitter->next[0] = '\0'; /* The plan contains that job if it is still in rendered/. */
     if (answers)
         submit_all(submitter);
     tell_waiting(submitter);
-    malloc_trim(0); /* a batch of manifests takes much, which malloc() would keep */
+    malloc_trim(0); /* Return the memory of a batch's manifests, which malloc() would keep. */
     return next_round(submitter);
 }
 
@@ -465,7 +469,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
         free(submitter);
         return NULL;
     }
-    /* What renders again is forked before this process has anything of the executor's. */
+    /* The process that renders again is forked before this one has the executor's credentials. */
     int sealed = seal_read_key(&stage->spool, stage->settings.user, &stage->key, error) ||
                  verify_start(stage, error);
     submitter->queue = queue_new();

@@ -16,9 +16,9 @@ struct cycles {
     size_t count;
     size_t *first; /* of each job, in edges; and one more */
     bool *closes;
-    uint64_t *visited; /* the number of the search that came by last */
+    uint64_t *visited; /* by job: the number of the last search that came by */
     uint64_t search;
-    size_t *chain, *next; /* the way, and where each of its jobs has got to among its edges */
+    size_t *chain, *next; /* the path, and how far the edges of each of its jobs were followed */
 };
 
 static int compare_edges(const void *a, const void *b)
@@ -67,8 +67,8 @@ void cycles_free(struct cycles *cycles)
     free(cycles);
 }
 
-/* Search for a way from the job back to itself by older ones that close no cycle.  Its length, with
- * the way in cycles->chain; 0: there is none. */
+/* Search for a path from the job back to itself through older jobs that close no cycle.  Its length, with the
+ * path in cycles->chain; 0: there is none. */
 static size_t find_way(struct cycles *cycles, size_t job)
 {
     size_t depth = 1;
@@ -96,7 +96,7 @@ static size_t find_way(struct cycles *cycles, size_t job)
 
 void cycles_find(struct cycles *cycles)
 {
-    /* Whom nobody older waits for, nor itself, closes nothing. */
+    /* A job that neither itself nor an older one waits for closes no cycle. */
     bool *awaited = memory_allocate(cycles->jobs + 1);
     for (size_t job = 0; job < cycles->jobs; job++)
         awaited[job] = false;

@@ -21,7 +21,7 @@ static bool executor_ready(struct resubmitter *resubmitter)
     return resubmitter->ready;
 }
 
-/* Ask what the executor has, unless that was done in this pass. */
+/* Ask the executor for its capacity, unless that was done in this pass. */
 static void ask_capacity(struct resubmitter *resubmitter)
 {
     struct error error;
@@ -32,13 +32,12 @@ static void ask_capacity(struct resubmitter *resubmitter)
                                      resubmitter->executor, &resubmitter->capacity, &error) == 0;
 }
 
-/* Take a job's share of the free room, if it has enough. */
+/* Take what a job needs from the free capacity, if there is enough. */
 static bool take_capacity(struct resubmitter *resubmitter, const struct waiting *waiting)
 {
     struct capacity *capacity = &resubmitter->capacity;
     ask_capacity(resubmitter);
-    /* An executor that takes jobs and cannot say what it has is tried: the back-off sees to it that
-     * it is not tried often. */
+    /* An executor that takes jobs but cannot report its capacity is tried; the back-off keeps that rare. */
     if (resubmitter->asked_capacity && !resubmitter->have_capacity)
         return true;
     if (!resubmitter->have_capacity || waiting->cpus > capacity->cpus_free ||
@@ -58,7 +57,7 @@ static bool has_changed(const struct resubmitter *resubmitter, const struct wait
            strcmp(resubmitter->settings, waiting->settings) != 0;
 }
 
-/* Look, now and then, whether the capacity is another one than before. */
+/* Check from time to time whether the capacity has changed. */
 static void look_for_growth(struct resubmitter *resubmitter)
 {
     char now[GROWTH_TEXT_SIZE];
@@ -75,8 +74,8 @@ static void look_for_growth(struct resubmitter *resubmitter)
     resubmitter->capacity_changes++;
 }
 
-/* Is there as much now as the job asked for?  Its record is read only when the capacity has changed
- * since that was last found out. */
+/* Is there as much capacity now as the job asked for?  Its record is read only when the capacity has changed
+ * since the last answer. */
 static bool has_grown(struct resubmitter *resubmitter, struct waiting *waiting, int job)
 {
     struct job_record record;
@@ -92,14 +91,14 @@ static bool has_grown(struct resubmitter *resubmitter, struct waiting *waiting, 
     return result;
 }
 
-/* Whether the back-off is over.  A time further away than the back-off can reach was computed
- * while the clock was wrong: such a job does not wait until that year. */
+/* Is the back-off over?  A time further away than the back-off can be was computed while the clock was wrong:
+ * the job does not wait for it. */
 static bool has_waited(const struct waiting *waiting, int64_t now)
 {
     return now >= waiting->next || waiting->next - now > waiting->delay + waiting->delay / 5;
 }
 
-/* The word for the log when a job is due, or NULL. */
+/* The cause of a retry, for the log, when the job is due; otherwise NULL. */
 static const char *is_due(struct resubmitter *resubmitter, struct waiting *waiting, int job,
                           int64_t now)
 {
@@ -120,7 +119,7 @@ static const char *is_due(struct resubmitter *resubmitter, struct waiting *waiti
     return NULL;
 }
 
-/* Has a job waited for a change for long enough, or since a time that is yet to come? */
+/* Has a job waited for a change for long enough, or from a time in the future? */
 static bool is_wait_over(const struct resubmitter *resubmitter, const struct waiting *waiting,
                          int64_t now)
 {
@@ -129,7 +128,7 @@ static bool is_wait_over(const struct resubmitter *resubmitter, const struct wai
            change_wait_judge(&resubmitter->stage.settings, &record, now) != CHANGE_WAITS;
 }
 
-/* A job that was rendered once, and that somebody holds, waits for that in held/. */
+/* Must the job wait in held/ instead?  So must one that was rendered once and that somebody holds. */
 static bool is_to_be_held(int job, const struct waiting *waiting)
 {
     struct control_request request;

@@ -1,8 +1,8 @@
-/* stages/resubmit/held_act.c - what was decided about the jobs of held/ is done
+/* stages/resubmit/held_act.c - does what was decided about the jobs of held/
  *
- * What it was found that a job waits for is written into its job.yaml before anything is done about
- * it, so that the answer stays the same.  Jobs that go on are left to the pass, which has their
- * requests read again.  Those that do not are written to, made durable together, and moved to failed/.
+ * The ids of the jobs that a job waits for are written into its job.yaml before anything else, so that
+ * the answer stays the same.  Jobs that go on are left to the pass, which has their requests read again.
+ * Jobs that fail are written to, made durable together, and moved to failed/.
  */
 #include "base/file.h"
 #include "spool/file.h"
@@ -39,7 +39,7 @@ static struct job_place place_of(const struct held *held)
     return place;
 }
 
-/* Put into the record what was found, and the events into `lines`.  Whether there was anything. */
+/* Put the ids that were found into the record, and the events into `lines`.  Returns whether there were any. */
 static bool take_found(const struct held *held, struct job_record *record, int64_t now,
                        struct buffer *lines)
 {
@@ -60,7 +60,7 @@ static bool take_found(const struct held *held, struct job_record *record, int64
     return any;
 }
 
-/* Write down which jobs are meant. */
+/* Write down which jobs a condition means. */
 static int write_found(struct resubmitter *resubmitter, struct held *held, int job, int64_t now,
                        struct error *error)
 {
@@ -88,7 +88,7 @@ static uint64_t digest_of(struct text text)
     return hash_text(HASH_START, text) | 1; /* never 0 */
 }
 
-/* Say what the job waits for, unless `why` says so already. */
+/* Write into `why` what the job waits for, unless it says so already. */
 static int write_why(struct resubmitter *resubmitter, struct held *held, int job,
                      struct error *error)
 {
@@ -154,7 +154,7 @@ static void act_on(struct acting *acting, struct held *held)
     if (held->decision == HELD_WAITS &&
         (!held->readable || (!arrived && !has_news(resubmitter, held))))
         return;
-    /* So that others do not wait long for it; it is next. */
+    /* Others may wait for this one: it is next. */
     if (held->decision == HELD_WAITS && acting->news++ >= MOST_NEWS) {
         resubmitter->more = true;
         return;
@@ -199,7 +199,7 @@ static void say_ended(const struct spool *spool, const struct job_place *place)
     sys.close(job);
 }
 
-/* What was written is durable: move those whose waiting has ended. */
+/* Once everything is durable, move the jobs whose wait has ended. */
 static void move_ended(struct acting *acting)
 {
     struct spool *spool = &acting->resubmitter->stage.spool;

@@ -51,7 +51,7 @@ static void forget_id(struct held_condition *condition)
     condition->found = false;
 }
 
-/* Older jobs of a cycle go on waiting for a job of that name: the one that was found is refused. */
+/* The job that was found is refused, so older jobs of the cycle wait again for a job of that name. */
 static void forget_refused(struct held_jobs *jobs)
 {
     for (size_t i = 0; i < jobs->count; i++) {

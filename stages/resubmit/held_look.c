@@ -1,4 +1,4 @@
-/* stages/resubmit/held_look.c - what is known of the jobs of held/: their files, read when they have changed */
+/* stages/resubmit/held_look.c - reads the files of the jobs of held/ when they have changed */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static char *copy_text(struct text text)
     return copy;
 }
 
-/* One block: the conditions, and after them what users wrote. */
+/* Take the conditions.  One block of memory: the conditions, and after them their texts. */
 static void take_conditions(struct held *held, const struct job_record *record)
 {
     size_t bytes = record->after_count * sizeof(*held->conditions) + 1;
@@ -96,7 +96,8 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     arena_reset(jobs->arena);
 }
 
-/* Read a job of held/ again if it is new or its directory has changed.  One that ends readers is left alone. */
+/* Read a job of held/ again if it is new or its directory has changed.  A job over which the stage has died
+ * too often is not read. */
 static int look_at_held(void *context, const struct job_place *place)
 {
     struct held_jobs *jobs = context;
@@ -109,7 +110,7 @@ static int look_at_held(void *context, const struct job_place *place)
     if (!held && (held = names_add(jobs->jobs, id)))
         held->arrived = true;
     if (!held)
-        return 0; /* more than MOST_HELD: when others have gone */
+        return 0; /* more than MOST_HELD jobs: this one is read when others have gone */
     held->met = jobs->pass;
     if (held->changed.tv_sec == status.st_mtim.tv_sec &&
         held->changed.tv_nsec == status.st_mtim.tv_nsec)
@@ -129,7 +130,7 @@ static int look_at_held(void *context, const struct job_place *place)
     return 0;
 }
 
-/* What the walk has not met. */
+/* Forget the jobs that the walk did not meet. */
 static void forget_gone(struct held_jobs *jobs)
 {
     struct held *next;

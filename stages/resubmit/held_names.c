@@ -1,4 +1,4 @@
-/* stages/resubmit/held_names.c - which jobs are meant by what the jobs of held/ wait for */
+/* stages/resubmit/held_names.c - finds which jobs the jobs of held/ wait for */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,13 +35,13 @@ static void ask_for_name(struct questions *questions, struct held *held,
     questions->named[questions->count] =
         (struct named_job){.name = condition->awaited.job, .uid = held->uid, .id = held_id(held)};
     questions->askers[questions->count++] = (struct asker){held, condition};
-    /* Whoever came to the spool since it was looked through ended since. */
+    /* A job that came since done/ was searched has ended since, too. */
     int64_t since = held->looked_for ? held->accepted - CLOCK_DAY : 0;
     if (questions->count == 1 || since < questions->since)
         questions->since = since;
 }
 
-/* What can be an id, and is one of this spool, is one; anything else is a name. */
+/* A word that has the form of an id, and is the id of a job in this spool, is an id; anything else is a name. */
 static void ask_about_names(struct held_jobs *jobs, struct questions *questions, struct held *held)
 {
     for (size_t i = 0; i < held->count; i++) {
@@ -63,7 +63,7 @@ static void take_answer(struct held *held, struct held_condition *condition,
 {
     struct text found = text_of(named_job->found);
     bool own_name = text_is(named_job->name, held->name);
-    /* Of its own name it can only mean one that was there before. */
+    /* By its own name the job can only mean an earlier job. */
     if (found.length && !(own_name && text_compare(id_token(found), id_token(named_job->id)) > 0))
         found_id(condition, found);
     else if (own_name)

@@ -1,4 +1,4 @@
-/* stages/resubmit/held_pass.c - the jobs of held/: whether what they wait for has come */
+/* stages/resubmit/held_pass.c - decides about the jobs of held/: is their wait over? */
 #include "base/duration.h"
 #include "stages/resubmit/held.h"
 
@@ -76,7 +76,7 @@ static void mark_hopeless(struct held *held, const struct held_condition *condit
                          dependency->reason);
 }
 
-/* Does the condition hold?  And when it does not: can it still? */
+/* Is the condition met?  If not, *possible says whether it still can be. */
 static bool condition_holds(struct held_condition *condition, bool *possible)
 {
     enum dependency_state kind = condition->dependency->kind;
@@ -96,7 +96,7 @@ static bool condition_holds(struct held_condition *condition, bool *possible)
     }
 }
 
-/* Decide of a held job whether it goes on, waits, or can never go on: killed goes first, then damage, then the
+/* Decide whether a held job goes on, waits, or can never go on.  A kill decides first, then damage, then the
  * jobs that it waits for, then whether somebody holds it. */
 static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
 {
@@ -138,8 +138,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         jobs->soonest = held->begin;
 }
 
-/* What was decided in the pass before is decided again; what is wrong with its files stays so until
- * they are read again. */
+/* Decisions of the previous pass are made again, except that damage stays until the files are read again. */
 static void begin_again(struct held *held)
 {
     for (size_t i = 0; i < held->count; i++)

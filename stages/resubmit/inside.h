@@ -41,7 +41,7 @@ struct resubmitter {
     struct names *jobs; /* of failed/: id -> struct waiting */
     struct held_jobs *held;
     struct arena *arena;
-    /* Asked at most once in a pass, and only if a job waits for it. */
+    /* The executor is asked at most once in a pass, and only if a job waits for it. */
     bool asked_ready, ready, asked_capacity, have_capacity;
     struct capacity capacity;
     char capacity_text[GROWTH_TEXT_SIZE]; /* the last capacity that was compared for growth, */

@@ -17,11 +17,11 @@ struct candidate { /* a job whose id begins as it should */
     struct job_place place;
     bool read;
     uid_t uid;
-    bool refused;     /* it was, for what it was to wait for: it has not come */
+    bool refused;     /* it was refused for what it was to wait for, and does not count */
     struct text name; /* empty: it has none, or its record cannot be read */
 };
 
-struct family { /* the jobs with one beginning of their ids */
+struct family { /* the jobs whose ids have the same beginning */
     struct candidate *candidates;
     size_t count, capacity;
     bool sorted;
@@ -39,7 +39,7 @@ static struct text beginning_of(struct text id)
     return (struct text){id.data, id.length - TOKEN_LENGTH - 1};
 }
 
-/* The family of a name: ids are made of it in the same way. */
+/* The family of a name, by the beginning that an id made from it has. */
 static struct text family_name(struct text name, char id[static ID_SIZE])
 {
     static const char no_token[] = "0000000000000";
@@ -67,7 +67,7 @@ static int compare_ages(const void *a, const void *b)
     return text_compare(id_token(text_of(first->place.id)), id_token(text_of(second->place.id)));
 }
 
-/* Read whose it is, and what it is called. */
+/* Read the owner and the name of a candidate. */
 static void read_candidate(struct search *search, struct candidate *candidate)
 {
     struct guard_before before;
@@ -78,7 +78,7 @@ static void read_candidate(struct search *search, struct candidate *candidate)
     struct job_record record;
     struct job_place place = candidate->place;
     int job = job_open(search->spool, &place);
-    /* It may have moved since. */
+    /* It may have moved meanwhile. */
     if (job < 0 && !jobs_find(search->spool, text_of(candidate->place.id), &place, NULL))
         job = job_open(search->spool, &place);
     if (job >= 0 && record_read(job, arena, &record, NULL) == 0 && record.name.length) {
@@ -101,7 +101,7 @@ static bool is_meant(struct search *search, struct candidate *candidate,
     return candidate->uid == named_job->uid && text_equal(candidate->name, named_job->name);
 }
 
-/* Among those met so far: the youngest before it, or else the oldest after it. */
+/* Choose among the jobs found so far: the youngest before the referring job, or else the oldest after it. */
 static void choose_named_job(struct search *search, struct named_job *named_job)
 {
     char buffer[ID_SIZE];
@@ -139,8 +139,8 @@ static void forget_growth(struct search *search)
         family->grown = false;
 }
 
-/* What was found cannot be bettered by a job that ended before this day: it would have come earlier
- * than the one that was. */
+/* Are all names settled?  A job that ended before this day came earlier than the one that was found, and would
+ * not be chosen. */
 static bool all_settled(const struct named_job *named, size_t count, const char *day)
 {
     char date[CLOCK_TEXT_SIZE];
@@ -163,7 +163,7 @@ static void choose_all(struct search *search, struct named_job *named, size_t co
 static int search_spool(struct search *search, struct named_job *named, size_t count, int64_t since,
                         struct error *error)
 {
-    /* As jobs move.  Only whoever asks moves any the other way. */
+    /* In the order in which jobs move; only the resubmit stage, which asks, moves any back. */
     static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_HELD, STATE_FAILED};
     char first[CLOCK_TEXT_SIZE];
     day_name *days = NULL;

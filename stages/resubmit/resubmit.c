@@ -63,8 +63,8 @@ static bool same_time(struct timespec a, struct timespec b)
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* A job whose record is damaged stays here, and says so.  So does one whose record is that of
- * another, or of a job that has not failed: somebody has put it here. */
+/* A job whose record is damaged stays in failed/, and its `why` says so.  So does one whose record is another
+ * job's, or that of a job that has not failed: somebody has put it here. */
 static void quarantine_in_place(struct resubmitter *resubmitter, const struct job_place *place,
                                 int job, struct job_record *record, const struct error *problem)
 {
@@ -74,7 +74,7 @@ static void quarantine_in_place(struct resubmitter *resubmitter, const struct jo
         log_warn("%s: %s", place->id, error.text);
 }
 
-/* Unless it is only gone (ENOENT), which a job that moves is. */
+/* Log that a job could not be read, unless it is gone (ENOENT), as a job that moves is. */
 static void say_unread(const struct job_place *place, int number)
 {
     if (number != ENOENT)
@@ -87,7 +87,7 @@ static const struct error *error_of(struct error *error, const char *sentence)
     return error;
 }
 
-/* What is known of a failed job, read again if its directory has changed. */
+/* What is known about a failed job; it is read again if its directory has changed. */
 static struct waiting *know_unguarded(struct resubmitter *resubmitter,
                                       const struct job_place *place)
 {
@@ -106,7 +106,7 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter,
     if (!waiting)
         waiting = names_add(resubmitter->jobs, id);
     if (!waiting)
-        return NULL; /* more than MOST_FAILED: when others have gone */
+        return NULL; /* more than MOST_FAILED jobs: this one is read when others have gone */
     int job = job_open(&resubmitter->stage.spool, place);
     if (job < 0) {
         say_unread(place, errno);
@@ -115,7 +115,7 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter,
     waiting->when = RETRY_NEVER;
     waiting->changed = status.st_mtim;
     if (record_read(job, resubmitter->arena, &record, &error) == 0) {
-        /* Where else it may be is looked up only if it is not where it should be. */
+        /* done/ is searched for a copy only if the record does not say that the job has failed. */
         if (duplicate_settle(&resubmitter->stage, place, record.failed ? 0 : record.accepted))
             waiting = NULL;
         else if (!text_is(record.id, place->id))
@@ -150,7 +150,7 @@ static struct waiting *know_job(struct resubmitter *resubmitter, const struct jo
     return waiting;
 }
 
-/* Jobs of held/ over which this stage has ended too often go to failed/. */
+/* Jobs of held/ over which this stage has died too often go to failed/. */
 static void give_up_held(struct resubmitter *resubmitter)
 {
     const struct guard *guard = guard_own();
@@ -188,7 +188,7 @@ static int look_at_job(void *context, const struct job_place *place)
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *first = a, *second = b;
-    /* Those over which a process has ended come last: they must not keep the others waiting. */
+    /* Jobs over which a process has died come last, so that they do not hold up the others. */
     if (first->stops != second->stops)
         return first->stops < second->stops ? -1 : 1;
     if (first->priority != second->priority)
@@ -196,7 +196,7 @@ static int compare_candidates(const void *a, const void *b)
     return text_compare(id_token(text_of(first->action.id)), id_token(text_of(second->action.id)));
 }
 
-/* Forget what has left failed/. */
+/* Forget the jobs that have left failed/. */
 static void forget_gone(struct resubmitter *resubmitter)
 {
     struct waiting *next;
@@ -222,7 +222,7 @@ static void read_settings_digest(struct resubmitter *resubmitter)
 /* Keep two passes apart: 0 and *lock, 1 when another is under way, -1 on trouble. */
 static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error *error)
 {
-    /* Not in failed/: closing it would notify of that directory. */
+    /* Not a file in failed/, since closing it would notify the stage. */
     *lock = sys.openat(resubmitter->stage.spool.root, ".resubmit.lock",
                        O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (*lock < 0)
@@ -237,8 +237,8 @@ static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error 
     return error_errno(error, ".resubmit.lock could not be locked");
 }
 
-/* What counts in memory how often the process that reads requests has ended over a job; NULL when the
- * job is not known any more. */
+/* The counter, in memory, of how often the process that reads requests has died over a job; NULL when the job
+ * is no longer known. */
 static int *stops_of(void *context, const struct requeue_action *action)
 {
     struct resubmitter *resubmitter = context;
@@ -250,7 +250,7 @@ static int *stops_of(void *context, const struct requeue_action *action)
     return (waiting = names_find(resubmitter->jobs, text_of(action->id))) ? &waiting->stops : NULL;
 }
 
-/* Have what was decided done, and count the jobs that go back. */
+/* Carry out the actions, and count the jobs that go back to rendered/. */
 static int do_actions(struct resubmitter *resubmitter, const struct pass *pass, struct error *error)
 {
     struct requeue_action *actions = memory_allocate((pass->count + 1) * sizeof(*actions));
@@ -272,7 +272,7 @@ static int do_actions(struct resubmitter *resubmitter, const struct pass *pass, 
     return result;
 }
 
-/* One pass over failed/ and held/: find what is due, in order, and make it again in rendered/.  0 also
+/* One pass over failed/ and held/: find the jobs that are due, in order, and have them rendered again.  0 also
  * when another process has the lock; -1 and a sentence when failed/ cannot be read. */
 static int make_pass(struct resubmitter *resubmitter, struct error *error)
 {
@@ -374,7 +374,7 @@ static int64_t resubmit_round(struct stage *stage)
         return resubmitter->rest_until;
     if (make_pass(resubmitter, &error))
         log_warn("%s", error.text);
-    /* Notifications may come without end: at most half of the time goes into passes. */
+    /* Notifications may never cease: at most half of the time is spent in passes. */
     int64_t now = clock_elapsed();
     resubmitter->rest_until = now + (now - began) + shortest_rest;
     return resubmitter->more ? resubmitter->rest_until : next_pass(resubmitter, now);

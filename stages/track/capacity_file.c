@@ -1,4 +1,4 @@
-/* stages/track/capacity_file.c - DIR/capacity: what the executor has, for those who may not ask it */
+/* stages/track/capacity_file.c - DIR/capacity: the executor's capacity, for users who may not ask it */
 #include "stages/track/capacity_file.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644 };
 static const char file_name[] = "capacity";
 
-/* `time`: of day, when it was asked. */
+/* `time` is the time of day at which the executor was asked. */
 static int capacity_write(const struct spool *spool, const struct capacity *capacity, int64_t time,
                           struct error *error)
 {

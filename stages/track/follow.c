@@ -21,8 +21,8 @@
 
 /* Opening the batch, and asking about it */
 
-/* Open the directory of a job for this round.  False when it is not there or cannot be opened: a removed job
- * is ended at the executor, and an orphan that came back is learnt as any other. */
+/* Open the directory of a job for this round.  False when it is missing or cannot be opened.  The tasks of a
+ * removed job are ended at the executor; an orphan whose directory is back is followed like any other job. */
 static bool open_job(struct round *round, struct tracked *tracked)
 {
     struct followed *followed = &round->jobs[round->count];
@@ -38,7 +38,8 @@ static bool open_job(struct round *round, struct tracked *tracked)
     }
     if (followed->job >= 0 && tracked->orphan) {
         sys.close(followed->job);
-        track_forget(round->tracker, tracked); /* it has come back, and is learnt as any other */
+        track_forget(round->tracker,
+                     tracked); /* it has come back, and will be followed like any other */
         return false;
     }
     if (followed->job >= 0) {
@@ -60,8 +61,7 @@ static void open_jobs(struct round *round, struct tracked **batch, size_t count)
             round->count++;
 }
 
-/* A job whose end is written down is not asked about again.  False when the executor cannot be asked.
- */
+/* Ask the executor about the jobs whose end is not written down yet.  False when it cannot be asked. */
 static bool ask_executor(struct round *round)
 {
     struct tracker *tracker = round->tracker;
@@ -117,7 +117,7 @@ static void note_waiting(struct tracked *tracked, int job, const struct job_poll
     progress_waiting(job, poll, NULL);
 }
 
-/* It is told to end politely, and with force once its grace is over. */
+/* Have the job told to end: politely first, and with force once its grace period is over. */
 static void want_stop(const struct tracker *tracker, struct followed *followed)
 {
     struct tracked *tracked = followed->tracked;
@@ -127,7 +127,8 @@ static void want_stop(const struct tracker *tracker, struct followed *followed)
     followed->call.force = tracked->stopping || tracker->stage.settings.kill_grace == 0;
 }
 
-/* A service has not done its work when it ends. */
+/* Turn the success of a job that is to run again into a failure, so that it is retried: a service's work is
+ * never done. */
 static void run_again(struct job_poll *poll)
 {
     poll->phase = PHASE_FAILED;
@@ -183,8 +184,8 @@ int64_t track_grace(const struct tracker *tracker, const struct job_call *told)
     return told->grace > grace ? told->grace : grace;
 }
 
-/* What of an array is left when it is killed is written down before it is told to end: what a kill
- * ends may say that it ended well, as programs do that save their state.  -1 and a sentence. */
+/* Write down which tasks of an array are left before it is told to end: killed tasks may end with exit code 0,
+ * as programs do that save their state.  -1 and a sentence. */
 static int note_left(struct tracker *tracker, const struct followed *followed, struct error *error)
 {
     struct job_record record;
@@ -239,8 +240,8 @@ static void stop_jobs(struct round *round)
     }
 }
 
-/* The end that a job's log tells of may have come to the disk before what its tasks had printed: it
- * is copied again.  Once it has been forgotten by the executor there is nothing more to copy. */
+/* Go on with jobs whose end the log tells.  Output that was printed before may not have been on disk, so it is
+ * copied again, unless the executor has forgotten the job. */
 static void take_up_ended(struct round *round)
 {
     for (size_t i = 0; i < round->count; i++) {

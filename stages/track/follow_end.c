@@ -1,4 +1,4 @@
-/* stages/track/follow_end.c - how submitted jobs ended is written down, made durable, and they move */
+/* stages/track/follow_end.c - writes down how submitted jobs ended, durably, and moves them */
 #include "stages/track/inside.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ static int retries_used(struct text log, const struct job_record *record)
     return fold.retries;
 }
 
-/* What its manifest gives it that is secret is not quoted. */
+/* What the manifest gives the job as secrets, so that it is not quoted. */
 static struct mask *learn_secrets(struct tracker *tracker, int job)
 {
     struct buffer manifest = {0};
@@ -104,7 +104,7 @@ static int write_diagnosis(struct tracker *tracker, struct followed *followed,
     return 0;
 }
 
-/* -1 and a sentence, too, when its log cannot be read now. */
+/* Read the log, and write the diagnosis.  -1 and a sentence, too, when the log cannot be read now. */
 static int write_failure(struct tracker *tracker, struct followed *followed, struct error *error)
 {
     struct buffer log = {0};
@@ -115,8 +115,8 @@ static int write_failure(struct tracker *tracker, struct followed *followed, str
     return result;
 }
 
-/* A job that succeeded before the kill reached it has succeeded.  One that gave way has, too, if all
- * was done by then. */
+/* A job that succeeded before a kill reached it has succeeded.  So has a preempted job that had done all its
+ * work by then. */
 static bool is_done(const struct followed *followed)
 {
     const struct job_poll *poll = &followed->poll;
@@ -141,7 +141,7 @@ static enum fate fate_of_success(struct tracker *tracker, const struct followed 
                                                             : FATE_FAILED;
 }
 
-/* What is left of it waits in held/ until it is released. */
+/* The remaining tasks of an array wait in held/ until they are released. */
 static int write_held(struct tracker *tracker, const struct followed *followed, struct error *error)
 {
     struct job_record record;
@@ -220,7 +220,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
     return true;
 }
 
-/* Move those that have ended, and make each directory that they come to durable once. */
+/* Move the jobs that have ended, and make each directory that they move to durable once. */
 static bool move_ended(struct round *round)
 {
     struct spool *spool = &round->tracker->stage.spool;
@@ -235,7 +235,7 @@ static bool move_ended(struct round *round)
         held = held || place->state == STATE_HELD;
         if (place->state != STATE_DONE)
             continue;
-        /* A batch may end at midnight. */
+        /* Jobs of one batch may end before and after midnight. */
         if (day && strcmp(day->date, place->date) != 0 && job_sync_place(spool, day, &error))
             log_warn("%s", error.text);
         day = place;
@@ -261,7 +261,7 @@ void follow_end_jobs(struct round *round)
             continue;
         if (followed->copy)
             followed->tracked->recovered = false;
-        /* A request that came too late; that one was granted is in the record, or in the log. */
+        /* Remove a resize request that came too late, or was granted, which the record or the log says. */
         if (resize_is_there(followed->job) && resize_clear(followed->job, &error))
             log_warn("%s: %s", followed->place.id, error.text);
         round->calls[count++] = &followed->call;

@@ -1,4 +1,4 @@
-/* stages/track/follow_output.c - what the tasks of submitted jobs print is copied, and measured */
+/* stages/track/follow_output.c - copies what the tasks of submitted jobs print, and measures progress */
 #include "stages/track/inside.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@ static const int64_t output_interval = 2000; /* milliseconds between copies of a
 static const int64_t output_patience =
     600000; /* ... that an ended job waits for the last of them */
 
-/* Trouble is said once for each job, until its output can be copied again.  What an ended job has
- * printed goes with its containers, so the job waits for it; but not for ever. */
+/* Log trouble once for each job, until its output can be copied again.  The output of an ended job is removed
+ * with its containers, so the job waits for it, but not for ever. */
 static void note_copied(struct followed *followed)
 {
     struct tracked *tracked = followed->tracked;
@@ -85,7 +85,7 @@ void follow_output_before_end(struct tracker *tracker, struct followed *const *t
     if (asked)
         tracker->executor->operations->output(tracker->executor, calls, asked);
     for (size_t i = 0; i < asked; i++)
-        sys.close(calls[i]->directory); /* what could not be copied is copied, or said, later */
+        sys.close(calls[i]->directory); /* a failure is retried, and logged, by the next copy */
 }
 
 static void add_double(struct buffer *line, const char *key, double value)

@@ -1,7 +1,7 @@
-/* stages/track/follow_tasks.c - tasks of an array that are killed by themselves, while the others go on
+/* stages/track/follow_tasks.c - kills single tasks of an array while the others go on
  *
- * Which they are is written down in job.yaml before they are told to end: they have not succeeded
- * then, whatever they end with.  One that has ended by itself meanwhile is left as it is.
+ * Which tasks these are is written down in job.yaml before they are told to end: they have not
+ * succeeded then, whatever they end with.  A task that has ended by itself meanwhile is left as it is.
  */
 #include "stages/track/inside.h"
 
@@ -16,7 +16,7 @@
 struct task_kills {
     size_t count;   /* of tasks; the arrays have as many */
     bool *killed;   /* written down */
-    bool *late;     /* had ended when it was asked for */
+    bool *late;     /* it had ended when the kill was requested */
     int64_t *again; /* of clock_elapsed: it was told to end, and is then told again, with force;
                        0: it was not told yet */
 };
@@ -71,9 +71,8 @@ void follow_tasks_ask(struct tracker *tracker, struct followed *followed)
     followed->poll.killed_count = count;
 }
 
-/* Those that have not ended by themselves before they were asked to.  Whether there are any more of
- * these than are written down; *misjudged: the answer took one for killed that had ended by itself.
- */
+/* Find the tasks to kill that had not ended by themselves before.  Returns whether there are any that are not
+ * written down yet; *misjudged: the answer took a task for killed that had ended by itself. */
 static bool find_new(const struct followed *followed, bool *killed, bool *misjudged)
 {
     const struct job_poll *poll = &followed->poll;
@@ -105,7 +104,7 @@ static int write_down(struct tracker *tracker, const struct followed *followed, 
     return record_replace(followed->job, &record, error);
 }
 
-/* Take what the poll tells of those that are asked for.  Whether the answer can be used. */
+/* Take from the poll the state of the tasks to kill.  Returns whether the answer can be used. */
 static bool take_answer(struct tracker *tracker, struct followed *followed)
 {
     struct task_kills *kills = followed->tracked->kills;
@@ -121,7 +120,7 @@ static bool take_answer(struct tracker *tracker, struct followed *followed)
     return !misjudged;
 }
 
-/* Those that have still to end: which were not told so yet, or those whose grace is over. */
+/* The tasks that still have to end: those not told so yet, or those whose grace period is over. */
 static size_t find_running(const struct followed *followed, bool told, int *tasks)
 {
     const struct job_poll *poll = &followed->poll;
@@ -139,7 +138,7 @@ static size_t find_running(const struct followed *followed, bool told, int *task
     return count;
 }
 
-/* They are told to end: politely first. */
+/* Have the tasks told to end, politely first. */
 static void want_stop(struct tracker *tracker, struct followed *followed)
 {
     int *tasks = arena_allocate(tracker->arena, (followed->poll.task_count + 1) * sizeof(*tasks));
@@ -188,7 +187,7 @@ void follow_tasks_stop(struct round *round)
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
-        if (followed->stop) { /* all of it is to end */
+        if (followed->stop) { /* the whole job is to end */
             followed->stop_tasks = false;
             followed->call.tasks = NULL;
             followed->call.task_count = 0;

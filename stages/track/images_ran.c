@@ -1,4 +1,4 @@
-/* stages/track/images_ran.c - what the tasks of a job really ran in, written into its log */
+/* stages/track/images_ran.c - writes into a job's log in which images its tasks ran, and where they listen */
 #include "stages/track/images_ran.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "spool/eventlog.h"
 
-/* The events, and by which names they tell who, and what. */
+/* The two events, and the keys of their fields. */
 enum kind { KIND_IMAGE, KIND_LISTENING, KINDS };
 static const struct {
     const char *event, *who, *what;

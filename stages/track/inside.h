@@ -137,7 +137,8 @@ void track_forget(struct tracker *tracker, struct tracked *tracked);
  * have ended: they are no longer in tracker->jobs then. */
 void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count);
 
-/* For how long to leave alone what was told to end: as the settings say, and as long as the scheduler gives it. */
+/* How long to leave alone what was told to end: the kill_grace of the settings, or longer if the scheduler's
+ * grace period is. */
 int64_t track_grace(const struct tracker *tracker, const struct job_call *told);
 
 /* follow_tasks.c: single tasks of an array that somebody kills.  Before the poll: find out which. */

@@ -1,4 +1,4 @@
-/* stages/track/lost.c - a job that the executor has, and that has ended or whose directory somebody has removed */
+/* stages/track/lost.c - ends jobs at the executor that have ended, or whose directory somebody has removed */
 #include "stages/track/lost.h"
 
 #include <errno.h>
@@ -48,8 +48,8 @@ static enum sight look_everywhere(const struct spool *spool, const char *id)
     return done < 0 ? SIGHT_UNKNOWN : done ? SIGHT_ENDED : SIGHT_NONE;
 }
 
-/* Is submitted/ itself what it was?  A spool whose directories were exchanged is not one from which
- * jobs were removed. */
+/* Is submitted/ still the directory that this stage has open?  If somebody has replaced it, no jobs were
+ * removed from it. */
 static bool is_whole(const struct spool *spool)
 {
     struct stat held, named;
@@ -59,8 +59,8 @@ static bool is_whole(const struct spool *spool)
            held.st_ino == named.st_ino && held.st_dev == named.st_dev && held.st_nlink > 0;
 }
 
-/* End at the executor what belongs to a job that has ended, or whose directory is gone: by a signal first, by
- * force when the grace is over. */
+/* Have the executor end the tasks of a job that has ended, or whose directory is gone: politely first, with
+ * force once the grace period is over. */
 static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const char *id,
                         enum sight sight)
 {
@@ -96,8 +96,7 @@ static void tell_to_end(struct tracker *tracker, struct tracked *tracked, const 
         lost->force_time = clock_elapsed() + track_grace(tracker, &call);
 }
 
-/* Does the executor have tasks that run, or are going to?  What it keeps of those that have ended is no
- * matter of ours. */
+/* Does the executor have tasks that run, or will run?  Tasks that have ended are left to it. */
 static bool is_under_way(struct tracker *tracker, const char *id, int attempt)
 {
     struct error error;
@@ -107,7 +106,7 @@ static bool is_under_way(struct tracker *tracker, const char *id, int attempt)
            (poll.phase == PHASE_RUNNING || poll.phase == PHASE_WAITING);
 }
 
-/* True when nothing of it is left. */
+/* Have the executor forget the job once its tasks have ended.  True when nothing of it is left. */
 static bool clean_up(struct tracker *tracker, const struct tracked *tracked, const char *id,
                      enum sight sight)
 {
@@ -162,7 +161,7 @@ bool lost_handle_job(struct tracker *tracker, struct tracked *tracked)
     lost->next = now + (lost->told ? lost->pause : between_looks);
     enum sight sight = look_everywhere(&tracker->stage.spool, id);
     if (sight == SIGHT_SEEN || (sight == SIGHT_ENDED && !tracked->orphan))
-        return true; /* elsewhere, or here again: then it is learnt again */
+        return true; /* it is elsewhere, or here again, and will be followed like any other */
     if (sight == SIGHT_UNKNOWN || !is_whole(&tracker->stage.spool) ||
         stage_is_fenced(&tracker->stage)) {
         lost->since = now;

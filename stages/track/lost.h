@@ -1,11 +1,10 @@
-/* stages/track/lost.h - a job that the executor has, and that has ended or whose directory somebody has removed
+/* stages/track/lost.h - ends jobs at the executor that have ended, or whose directory somebody has removed
  *
- * Its tasks would go on running at the executor, with no stage following them, and stay there for
- * ever.  So the track stage ends and removes them; but only those of a job that this process has
- * followed itself, or that the executor says for certain belongs to this spool, and only after
- * looking for its directory in every state, repeatedly, for LOST_PATIENCE: a directory that cannot
- * be seen now, because a file server is slow or somebody moves it, is not lost.  If it is seen
- * again in time, nothing is done.
+ * The tasks of such a job would go on at the executor for ever, with no stage following them.  So the
+ * track stage ends and removes them; but only those of a job that this process has followed itself, or
+ * that the executor says for certain belongs to this spool, and only after looking for its directory in
+ * every state, repeatedly, for LOST_PATIENCE: a directory that cannot be seen now, because a file server
+ * is slow or somebody moves it, is not lost.  If it is seen again in time, nothing is done.
  *
  * Jobs that were ended like this are written down (removed_file.h).
  *

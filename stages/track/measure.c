@@ -51,15 +51,15 @@ struct measure {
     bool complained;
 };
 
-/* What to drop at the start of a window. */
+/* Units to leave out at the start of a window. */
 static double units_to_skip(const struct measure *measure)
 {
     double total = measure->progress->total;
     return total > 0 && total < few_units ? 0 : skipped_units;
 }
 
-/* The attempt before was stopped for another size: how long that took.  What was changed in place, or
- * was not changed after all, leaves a time, too. */
+/* How long the attempt before took to stop for another size.  A change in place, or one that was not made,
+ * leaves such a time, too. */
 static int64_t time_to_stop(const struct job_record *record, const struct progress *before)
 {
     const int64_t slack = 60000;
@@ -87,7 +87,7 @@ static void keep_progress(struct measure *measure, const struct progress *progre
     unit_times_start(measure->times, units_to_skip(measure));
 }
 
-/* An attempt of a job that was measured in one before. */
+/* Begin an attempt of a job that was measured in an earlier one. */
 static void begin_attempt(struct measure *measure, const struct job_record *record,
                           struct progress *progress)
 {
@@ -152,8 +152,8 @@ static int64_t cpus_at(const struct measure *measure, int64_t size)
     return measure->cpus;
 }
 
-/* Milliseconds that it ran since the last look.  By its own clock where both are known, so that a
- * clock that is set counts for nothing. */
+/* Milliseconds that the job ran since the last look: by the monotonic clock where possible, so that setting
+ * the clock has no effect. */
 static int64_t time_since_look(const struct measure *measure, const struct job_poll *poll,
                                int64_t now)
 {
@@ -171,7 +171,7 @@ static int64_t time_since_look(const struct measure *measure, const struct job_p
     return since > 0 ? since : 0;
 }
 
-/* Of this attempt, what the entries hold. */
+/* The processor time of this attempt that the entries contain. */
 static int64_t cpu_time_so_far(const struct progress *progress)
 {
     int64_t sum = 0;
@@ -181,7 +181,7 @@ static int64_t cpu_time_so_far(const struct progress *progress)
     return sum;
 }
 
-/* The executor tells the sum of the tasks that it has now, so it may become less. */
+/* Add processor time.  The executor reports the sum over the tasks that it has now, so it may become less. */
 static void add_cpu_time(struct measure *measure, struct progress_at_size *entry, int64_t cpu_time)
 {
     if (cpu_time <= 0)
@@ -224,8 +224,8 @@ static void add_time(struct measure *measure, const struct job_poll *poll, int64
 
 /* Units */
 
-/* The unit came between the last look and this one: of many lines the last one shortly before this one.
- * Of a file it is known when it was written. */
+/* Note the time of a unit: it came between the last look and this one, the last of many lines shortly before
+ * this one.  The time of a file is known. */
 static void add_moment(struct measure *measure, const struct units_seen *seen, int64_t now)
 {
     double elapsed = (double)clock_elapsed() / 1000;
@@ -276,15 +276,15 @@ static void count_units(struct measure *measure, int job, const struct job_poll 
         progress->total = seen.total;
     if (progress->total > 0 && seen.done > progress->total)
         seen.done = progress->total;
-    /* What was there before this process looked came at any time. */
+    /* Units that were there before this process looked may have come at any time. */
     if (measure->looked)
         add_moment(measure, &seen, now);
     if (!progress->unit || seen.done != progress->done)
         note_unit(measure, seen.done, now);
 }
 
-/* Costs of starting are known once it is known how long a unit takes: what was waited for less the
- * units that came meanwhile. */
+/* Find the costs of starting, once it is known how long a unit takes: the time until the first units, less the
+ * time that these take. */
 static void note_costs(struct measure *measure)
 {
     struct progress *progress = measure->progress;
@@ -367,7 +367,7 @@ void measure_resized(struct measure *measure, int64_t size, int64_t asked)
     progress->since = clock_now();
     progress->rate = progress->spread = 0;
     progress->samples = 0;
-    /* It may have had this size before: then its rate is known. */
+    /* If the job had this size before, its rate is known. */
     if (progress->started)
         progress_file_entry_at(progress, progress->attempt, size);
     measure->counted_before = false;
@@ -382,7 +382,7 @@ int measure_ended(struct measure *measure, int job, const struct job_poll *poll,
     bool ran = (measure->progress && measure->progress->started) || poll->started;
     if (!ran)
         return 0;
-    /* A second look at what the first has read takes a last line without an end for what it is. */
+    /* A second look, which finds nothing new, takes the last line even if it has no end. */
     take_measure(measure, job, poll);
     struct progress *progress = measure->progress;
     if (measure->units)

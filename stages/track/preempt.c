@@ -1,9 +1,8 @@
-/* stages/track/preempt.c - running jobs are stopped at their checkpoint, to go on at another size, or later
+/* stages/track/preempt.c - stops running jobs at their checkpoint, to continue at another size, or later
  *
- * What a job's log says of that is durable before it gets its signal, so that its end is known for what
- * it is, whoever sees it.  When its grace is over it is ended as a killed job is.  How it goes on is
- * decided when it has ended: by then it may have done all there was to do, or somebody may have killed
- * it.
+ * The job's log says so, durably, before it gets its signal, so that its end is not taken for a failure
+ * after a crash.  When its grace period is over it is ended like a killed job.  How it continues is
+ * decided when it has ended: by then it may have done all its work, or somebody may have killed it.
  */
 #include "stages/track/inside.h"
 
@@ -15,7 +14,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 
-/* Milliseconds for which it is tried to send the signal to a job, beside its grace. */
+/* Milliseconds for which the signal is tried, beside the grace period. */
 static const int64_t most_tries = 60000;
 
 void preempt_begin(struct tracked *tracked, const struct resize_request *request)
@@ -63,7 +62,7 @@ int track_signal_number(struct text name)
     return SIGTERM; /* which is what a stop is, whatever the job understands */
 }
 
-/* A job that is preempted and has not been signalled. */
+/* Is the job preempted, and not yet signalled? */
 static bool is_to_be_told(const struct followed *followed)
 {
     const struct preemption *preemption = followed->tracked->preemption;
@@ -72,7 +71,7 @@ static bool is_to_be_told(const struct followed *followed)
            (followed->poll.phase == PHASE_RUNNING || followed->poll.phase == PHASE_WAITING);
 }
 
-/* Its signal, or 0 when nothing needs saving or that cannot be determined now. */
+/* The job's signal and its grace period; 0 when nothing needs saving, or that cannot be determined now. */
 static int prepare_telling(struct tracker *tracker, struct followed *followed, int64_t *grace)
 {
     struct job_record record;
@@ -91,7 +90,7 @@ static int prepare_telling(struct tracker *tracker, struct followed *followed, i
     return track_signal_number(record.checkpoint_signal);
 }
 
-/* SIGTERM where nothing else can be sent; it is ended with force when its grace is over. */
+/* Can the executor send only SIGTERM? */
 static bool sends_term_only(const struct tracker *tracker)
 {
     return !tracker->executor->operations->signal;
@@ -104,7 +103,7 @@ static void note_told(const struct tracker *tracker, struct followed *followed, 
         log_warn("%s: could not be told to save its state, and is retried: %s", followed->place.id,
                  followed->call.error.text);
         track_rest(tracked, &followed->call);
-        /* It is ended in the end all the same: that it is to stop is decided. */
+        /* The job is ended all the same, since that was decided. */
         if (!tracked->preemption->until)
             tracked->preemption->until = clock_elapsed() + grace + most_tries;
         return;

@@ -1,4 +1,4 @@
-/* stages/track/progress.c - the events of a job that the executor has */
+/* stages/track/progress.c - writes the events of a job that the executor has */
 #include "stages/track/progress.h"
 
 #include <stdio.h>

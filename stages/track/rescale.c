@@ -94,7 +94,7 @@ static bool refuse_request(struct rescaling *rescaling, const char *why)
     return true;
 }
 
-/* What to do first about a request. */
+/* Choose the first step for a request. */
 static void choose_first_step(const struct tracker *tracker, struct rescaling *rescaling)
 {
     const struct job_record *record = &rescaling->record;
@@ -113,7 +113,7 @@ static void choose_first_step(const struct tracker *tracker, struct rescaling *r
         refuse_request(rescaling, "The job has no checkpoint, so it cannot be stopped and go on.");
 }
 
-/* A request of this job that can be seen to now.  False when there is none. */
+/* Find a request of this job that can be handled now.  False when there is none. */
 static bool find_request(struct tracker *tracker, struct followed *followed,
                          struct rescaling *rescaling)
 {
@@ -189,7 +189,7 @@ static void ask_executor(struct tracker *tracker, struct rescaling *jobs, size_t
             take_answer(&jobs[i]);
 }
 
-/* Writing down what was decided, before it shows: the request goes, or the job gets its signal. */
+/* Write down what was decided, before the request is removed or the job signalled. */
 
 static int write_down(struct rescaling *rescaling, struct error *error)
 {
@@ -201,7 +201,7 @@ static int write_down(struct rescaling *rescaling, struct error *error)
         record->resizes = request->generation;
     if (rescaling->step == STEP_GRANTED) {
         record->size_now = request->to;
-        /* What was measured at the size before. */
+        /* Note what was measured at the size before. */
         if (follow_output_note_measured(followed->job, followed->tracked, record, error) ||
             note_granted(rescaling, error))
             return -1;

@@ -30,7 +30,7 @@
 #include "stages/track/capacity_file.h"
 #include "stages/track/lost.h"
 
-/* Is a commit of the templates served?  -1 with a sentence while none could be read. */
+/* Is there a commit of the templates to use?  -1 with a sentence while none could be read. */
 static int serve_commit(struct tracker *tracker, struct error *error)
 {
     struct error problem;
@@ -70,8 +70,8 @@ int track_table(struct tracker *tracker, const struct retry_table **table, struc
     return 0;
 }
 
-/* What the job waited for last in this attempt, and since when: it is not said again, and patience with it does not
- * begin anew. */
+/* Recall from the log what the job waited for last in this attempt, and since when: it is not written again,
+ * and patience does not begin anew. */
 static void recall_waiting(struct tracker *tracker, struct text log, struct tracked *tracked)
 {
     struct event event;
@@ -86,7 +86,7 @@ static void recall_waiting(struct tracker *tracker, struct text log, struct trac
     }
 }
 
-/* What the log says of a job that was tracked before a restart. */
+/* Recall from the log a job that was followed before a restart. */
 static enum fate read_history(struct tracker *tracker, int job, const struct job_record *record,
                               struct tracked *tracked)
 {
@@ -108,7 +108,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         tracked->images = images_ran_recall(buffer_text(&log), record->attempt);
         tracked->tasks = tasks_now_recall(buffer_text(&log), record->attempt);
         tracked->unreachable = unreachable_recall(buffer_text(&log), record->attempt);
-        /* By the last event that moves a job: a request may have come after it. */
+        /* The last event that moves a job decides: a request may have come after it. */
         if (!eventlog_state(buffer_text(&log), &state))
             fate = FATE_NONE;
         else if (state == STATE_DONE)
@@ -123,8 +123,8 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
     return fate;
 }
 
-/* A record that nobody has sealed, which an older version wrote or which was changed, grants nothing: what its
- * tasks print is given to no group, and no file is read as its user. */
+/* A record without a valid seal, written by an older version or changed since, grants nothing: the job's
+ * output is given to no group, and no file is read as its user. */
 static void distrust_record(const struct tracker *tracker, struct job_record *record)
 {
     if (seal_check(&tracker->stage.key, record, NULL) == 0)
@@ -169,8 +169,8 @@ void track_forget(struct tracker *tracker, struct tracked *tracked)
     names_remove(tracker->jobs, tracked);
 }
 
-/* Begin to follow a job of submitted/, with what its log tells of earlier stages.  A duplicate is settled
- * instead, and a job that ended readers too often is given up. */
+/* Begin to follow a job of submitted/, with what its log tells.  A duplicate is settled instead, and a job
+ * over which the stage has died too often is given up. */
 static void learn_job_unguarded(struct tracker *tracker, struct text id)
 {
     struct error error;
@@ -246,8 +246,8 @@ static void follow_all(struct tracker *tracker)
     guard_widen(tracker->guard);
 }
 
-/* Tell what the executor has while jobs run, and once more when the last has gone; so nobody is woken up for
- * it.  When it is due next. */
+/* Write DIR/capacity while jobs run, and once more when the last has ended, so that an idle stage is not woken
+ * up.  Returns when it is due next. */
 static int64_t note_capacity(struct tracker *tracker)
 {
     bool idle = names_count(tracker->jobs) == 0;

@@ -1,4 +1,4 @@
-/* stages/track/units.c - how many units a job says that it has done */
+/* stages/track/units.c - how many units a job reports as done */
 #include "stages/track/units.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ static void keep_line(struct tail *tail, struct text piece)
     buffer_add(&tail->line, piece.data, piece.length < left ? piece.length : left);
 }
 
-/* Lines end at LF, and at CR, with which programs draw bars. */
+/* Lines end at LF, and also at CR, with which programs draw progress bars. */
 static bool look_at_bytes(const struct units *units, struct tail *tail, struct text bytes,
                           struct units_seen *seen)
 {
@@ -114,8 +114,8 @@ static bool look_at_bytes(const struct units *units, struct tail *tail, struct t
     return found;
 }
 
-/* A bar that is drawn again has no end; once nothing follows, it counts as it is.  Before that it may
- * have been cut within a number. */
+/* A progress bar has no line end.  Before anything follows, the line may be cut within a number; once nothing
+ * new comes, it counts as it is. */
 static bool look_at_unended(const struct units *units, struct tail *tail, struct units_seen *seen)
 {
     if (tail->line.length == 0 || tail->looked)
@@ -124,7 +124,7 @@ static bool look_at_unended(const struct units *units, struct tail *tail, struct
     return look_at_line(units, buffer_text(&tail->line), seen);
 }
 
-/* From where it was read to its end, or the newest of that. */
+/* Read what is new in the file, or the newest part of that. */
 static bool read_tail(const struct units *units, struct tail *tail, int file, off_t size,
                       struct units_seen *seen)
 {
@@ -162,7 +162,7 @@ static int open_output(int job, const char *name, struct stat *status)
     return file;
 }
 
-/* A log that has become large is renamed to NAME.1, and a new one begun. */
+/* Read the rest of a log that became large, and was renamed to NAME.1. */
 static bool finish_old(const struct units *units, struct tail *tail, int job, const char *name,
                        struct units_seen *seen)
 {
@@ -255,7 +255,7 @@ bool units_parse(struct text bytes, struct units_seen *seen)
 
 static bool look_at_file(struct units *units, struct units_seen *seen)
 {
-    /* At storage that answers it takes no time; what does not come is looked for the next time. */
+    /* From storage that answers this takes no time; otherwise the answer is taken at the next look. */
     const int64_t patience = 50;
     struct user_file_answer answer;
     bool waits = units->asked;

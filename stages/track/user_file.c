@@ -1,7 +1,7 @@
 /* stages/track/user_file.c - small files of users, on storage that may not answer
  *
- * One thread serves all, started when it is needed first, and never ended: it may be held up for good,
- * and goes with the process.  Known weakness: a file that holds it up holds up all files.
+ * One thread reads all files.  It is started when it is first needed, and never ended: it may be blocked
+ * for good, and ends with the process.  Known weakness: a file that blocks it blocks all files.
  */
 #include "stages/track/user_file.h"
 
@@ -44,7 +44,7 @@ static void say_why(struct user_file_answer *answer, const char *why)
     snprintf(answer->why, sizeof(answer->why), "%s", why);
 }
 
-/* A descriptor of the file, which is one that may be read; or -1. */
+/* Open the file if it may be read.  Its descriptor, or -1. */
 static int open_file(const struct user_file *file, struct stat *status,
                      struct user_file_answer *answer)
 {
@@ -119,9 +119,9 @@ static void *serve_files(void *unused)
     return NULL;
 }
 
-/* Outside of it */
+/* In other threads */
 
-/* Signals are for the other thread. */
+/* Signals are left to the other threads. */
 static void start_thread(void)
 {
     pthread_t thread;

@@ -1,4 +1,4 @@
-/* executors/local/access.c - may this user have these paths?
+/* executors/local/access.c - checks whether a user may access paths
  *
  * The child sends messages, the first byte of which says what each is: 'g' and the groups; 'h' and the home
  * directory as it is written, 'H' and what it resolves to, with its descriptor; then for each path '+' and
@@ -45,14 +45,14 @@ struct user {
     char name[64]; /* for sentences */
 };
 
-/* Room for one descriptor. */
+/* Space for one descriptor. */
 union control {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* Send a message, with a descriptor unless it is -1.  The kernel bounds how many descriptors of a user are under
- * way (ETOOMANYREFS): then until some have arrived. */
+/* Send a message, with a descriptor unless it is -1.  The kernel limits how many descriptors of one user are
+ * in transit (ETOOMANYREFS): then wait until some have arrived. */
 static void send_message(int pipe, char kind, const char *text, int descriptor)
 {
     struct iovec parts[] = {{&kind, 1}, {(void *)(uintptr_t)text, strlen(text)}};
@@ -78,7 +78,7 @@ static void write_field(int pipe, char kind, const char *text)
     send_message(pipe, kind, text, -1);
 }
 
-/* Become the user with all their groups, and say them.  -1 with errno set when that fails. */
+/* Become the user with all their groups, and send the list of these.  -1 with errno set when that fails. */
 static int become_user(const struct access_check *check, struct user *user, int pipe)
 {
     gid_t groups[GROUPS_MAX] = {check->gid};
@@ -131,8 +131,8 @@ static void look_at_path(int pipe, const struct access_path *path, const struct 
     free(entry);
 }
 
-/* The home directory that the system names, where it is one, and the user's own: 'h' as it is
- * written, and 'H' as it resolves. */
+/* Send the home directory that the system names, if it exists and belongs to the user: 'h' as it is written,
+ * and 'H' as it resolves. */
 static void look_for_home(int pipe, uid_t uid)
 {
     enum { ALL = R_OK | W_OK | X_OK };
@@ -156,7 +156,7 @@ static _Noreturn void check_access(const struct access_check *check, int pipe)
 {
     signal(SIGPIPE, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
-    /* No lock of ours may outlive us in a child that hangs. */
+    /* A child that hangs must not keep a lock of this process. */
     if (pipe > 3)
         close_range(3, (unsigned int)pipe - 1, 0);
     close_range((unsigned int)pipe + 1, ~0U, 0);
@@ -176,15 +176,15 @@ static _Noreturn void check_access(const struct access_check *check, int pipe)
 struct child {
     struct access_check *check;
     pid_t process;
-    int pipe;     /* -1: heard to the end */
+    int pipe;     /* -1: it was read to its end */
     size_t heard; /* bytes */
-    size_t path;  /* of how many paths it has spoken */
+    size_t path;  /* the number of paths that have been answered */
     bool whole;   /* it has said that this is all */
     bool denied;  /* a path; `first`: by the last message, and none before */
     bool first, unsure;
 };
 
-/* Children that were killed and are not dead yet: waited for by later calls. */
+/* Children that were killed and have not died yet; later calls wait for them. */
 static pid_t left[LEFT_MAX];
 
 static void reap_left(void)
@@ -233,13 +233,13 @@ static void start_child(struct child *child, struct access_check *check)
     close(ends[1]);
 }
 
-/* The outcome of taking what the user has opened; the worst one of all paths counts. */
+/* Take the outcome for a path, and give what was opened to the caller; the worst outcome of all paths counts. */
 static void take_path(struct child *child, size_t number, int descriptor)
 {
     struct access_check *check = child->check;
     struct error error;
     enum access_outcome outcome = ACCESS_GRANTED;
-    if (descriptor < 0) { /* none was free */
+    if (descriptor < 0) { /* no descriptor was free */
         error_set(&error, "too many files are open");
         outcome = ACCESS_UNKNOWN;
     } else if (check->take) {
@@ -254,7 +254,7 @@ static void take_path(struct child *child, size_t number, int descriptor)
         check->remedy = TEXT("Name another path");
 }
 
-/* What the process that had the user's rights said. */
+/* Take a message of the process that had the user's rights. */
 static void take_message(struct arena *arena, struct child *child, struct text message,
                          int descriptor)
 {
@@ -296,7 +296,7 @@ static void take_message(struct arena *arena, struct child *child, struct text m
     }
 }
 
-/* Hear one message; false: there are no more. */
+/* Receive one message; false: there are no more. */
 static bool hear_message(struct arena *arena, struct child *child)
 {
     static char bytes[MESSAGE_MAX];
@@ -322,7 +322,7 @@ static bool hear_message(struct arena *arena, struct child *child)
     return good;
 }
 
-/* Hear what children say until all have ended or the time is up. */
+/* Receive the children's messages until all have ended or the time is up. */
 static void hear_children(struct arena *arena, struct child *children, size_t count, int64_t until)
 {
     struct pollfd files[AT_A_TIME];

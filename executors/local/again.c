@@ -1,4 +1,4 @@
-/* executors/local/again.c - tasks that a job has lost, and goes on without, are started again */
+/* executors/local/again.c - starts again the tasks that a job has lost and goes on without */
 #include "executors/local/again.h"
 
 #include "base/clock.h"
@@ -38,7 +38,7 @@ static bool is_due(const struct local *local, const struct local_again *job,
            task->ended && now - task->ended >= rest && (times ? *times : 0) < most;
 }
 
-/* Are its devices, which it keeps, still nobody else's? */
+/* Are the task's devices, which it keeps, still not used by others? */
 static bool has_devices(const struct free_resources *available, const char *gpus)
 {
     struct text left = text_of(gpus), name;
@@ -53,7 +53,7 @@ static bool has_devices(const struct free_resources *available, const char *gpus
     return true;
 }
 
-/* Choose the tasks of a job that are due and for which there is room, which they take. */
+/* Choose the tasks of a job that are due and fit, and take their resources. */
 static size_t choose_lost(const struct local *local, const struct local_again *job, int64_t now,
                           struct free_resources *available, struct podman_container **chosen)
 {
@@ -83,7 +83,7 @@ static size_t count_due(const struct local *local, const struct local_again *job
 
 /* ---- doing it ---- */
 
-/* End what runs after the job's time is over: podman does it only for what was started once. */
+/* Kill what runs after the job's time is over: podman applies the limit only to a container's first start. */
 static void end_overdue(struct local *local, struct arena *arena, const struct local_again *jobs,
                         size_t count, int64_t now)
 {

@@ -1,12 +1,13 @@
-/* executors/local/again.h - tasks that a job has lost, and goes on without, are started again
+/* executors/local/again.h - starts again the tasks that a job has lost and goes on without
  *
- * Where the job's rule says so (`again`, completion.h), as of an elastic job.  A task that has failed
- * rests for a while first: what the others fail of, too, then ends the job instead.  It is started as the
- * container that it was, with what it has written, its devices and its mounts, if there is room for it, and
- * while another task of the job runs.  Its log goes on.
+ * The job's rule decides whether (`again`, completion.h); that of an elastic job does.  A task that has failed
+ * rests for a while first: a cause that makes the other tasks fail, too, then ends the job instead.  The same
+ * container is started, with what it has written, its devices and its mounts, if its resources are free and
+ * another task of the job runs.  Its log goes on.
  *
  * podman counts the time limit of a container from its last start; so a task that was started
- * again is ended here when the job's time is over, counted from its first start.  Near that none is started.
+ * again is killed here when the job's time is over, counted from its first start.  Shortly before that none is
+ * started.
  *
  * Known weakness: how often a task was started again is kept in memory only; after a restart of dlspool it
  * is counted anew.

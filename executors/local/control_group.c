@@ -37,7 +37,7 @@ static int read_file(struct buffer *out, size_t limit, const char *format, ...)
     return file_read_at(AT_FDCWD, path, limit, out, NULL);
 }
 
-/* Copy what fits whole; "" otherwise. */
+/* Copy the path, or "" if it does not fit. */
 static void copy_path(char out[static CONTROL_GROUP_PATH_SIZE], struct text path)
 {
     if (path.length >= CONTROL_GROUP_PATH_SIZE)
@@ -100,7 +100,7 @@ void control_group_mounts(const char *proc, struct control_mounts *mounts)
 
 /* ---- a container's group ---- */
 
-/* The path up to the part that bears the id, which may have groups of its own below it. */
+/* The path up to the part that contains the id; the container may have groups of its own below it. */
 static struct text path_of(struct text path, struct text id)
 {
     const char *found = id.length ? memmem(path.data, path.length, id.data, id.length) : NULL;
@@ -265,7 +265,7 @@ int64_t control_group_memory_peak(const struct control_group *group)
 struct member {
     pid_t process, parent;
     bool catches;
-    bool known, below; /* it is known whether one above it catches the signal */
+    bool known, below; /* it is known whether a process above it catches the signal */
 };
 
 static int64_t status_field(struct text status, const char *name, int base)
@@ -303,7 +303,7 @@ static size_t list_members(const char *proc, struct text file, int number, struc
     while (count < PROCESSES_MAX && file.length && text_next(&file, '\n', &line)) {
         int64_t process = take_number(&line);
         if (process <= 1 || process > INT32_MAX)
-            continue; /* 0: one that our own namespace does not know */
+            continue; /* 0: a process that this process's pid namespace does not contain */
         members[count] = (struct member){.process = (pid_t)process};
         look_at(proc, &members[count++], number);
     }
@@ -322,8 +322,8 @@ static struct member *parent_of(struct member *members, size_t count, const stru
     return count ? bsearch(&wanted, members, count, sizeof(*members), compare_members) : NULL;
 }
 
-/* Does one above it catch the signal?  What was found out is kept in all that lie between, so that
- * a chain of thousands of processes is walked once. */
+/* Does a process above it catch the signal?  The answer is kept for all processes in between, so that a chain
+ * of thousands of processes is walked once. */
 static bool is_below_another(struct member *members, size_t count, struct member *member)
 {
     struct member *above = member;
@@ -343,8 +343,8 @@ static bool is_below_another(struct member *members, size_t count, struct member
     return below;
 }
 
-/* The process is held on to while it is looked whether it is still the container's, so that a
- * signal never reaches one that has its number by now.  Returns whether it may be sent any. */
+/* Send the signal if the process is still the container's.  A pidfd is held meanwhile, so that the signal
+ * never reaches a process that has got its number since.  Returns whether the process may be signalled. */
 static bool send_signal(const char *proc, struct text id, pid_t process, int number)
 {
     struct buffer file = {0};

@@ -94,7 +94,7 @@ static void search_all(struct search *search, const char *const *directories)
     }
 }
 
-/* The sentence about a device node; NULL when it exists. */
+/* A sentence about a device node; NULL when it exists. */
 static const char *look_at_node(struct arena *arena, struct text name)
 {
     struct stat status;
@@ -108,7 +108,7 @@ static const char *look_at_node(struct arena *arena, struct text name)
     return NULL;
 }
 
-/* Names of the same kind, or any. */
+/* List the names that specifications declare. */
 static void list_found(struct buffer *out, const struct search *search)
 {
     for (size_t i = 0; i < search->found_count && i < SHOWN; i++)

@@ -1,4 +1,4 @@
-/* executors/local/end.c - signals for a job's containers, stopping them, and removing them */
+/* executors/local/end.c - signals, stops and removes a job's containers */
 #include "executors/local/inside.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const char *name_of(const struct podman_container *container)
     return container->name.data ? container->name.data : container->id.data;
 }
 
-/* Run the calls and free them.  What is gone, or in the wanted state already, is success. */
+/* Run the calls and free them.  A container that is gone, or already in the wanted state, is a success. */
 static int local_run_calls(struct local *local, struct podman_call *calls, size_t count,
                            struct error *error)
 {
@@ -60,8 +60,8 @@ static int cancel_one(struct executor *executor, struct job_call *call)
     if (result == 0) {
         struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
         size_t removed = 0, killed = 0;
-        /* What has not begun goes first, so that it takes nobody's turn.  A single task stays: without it
-         * the job would not be whole; that it is not started is poll()'s doing. */
+        /* Tasks that have not begun are removed first, so that they do not take others' turns.  Of single
+         * tasks the container stays, or the job would lack one; poll() sees to it that it is not started. */
         for (size_t i = 0; i < count && !call->task_count; i++)
             if (containers[i].state != PODMAN_STATE_RUNNING &&
                 containers[i].state != PODMAN_STATE_ENDED)
@@ -85,8 +85,8 @@ void local_cancel(struct executor *executor, struct job_call **batch, size_t cou
     executor_one_by_one(executor, batch, count, cancel_one, local->settings.request_timeout);
 }
 
-/* Where we cannot see who catches the signal (podman is another user's, say), podman sends it to the
- * first process, which passes it on to the task's command and to nothing that this has started. */
+/* Where dlspool cannot see which processes catch the signal (for example because podman is another user's),
+ * podman sends it to the first process, which passes it on to the task's command only. */
 static void prepare_signal(struct local *local, const struct podman_container *container,
                            int number, struct podman_call *calls, size_t *count)
 {
@@ -209,8 +209,8 @@ void local_remove(struct executor *executor, struct job_call **batch, size_t cou
     executor_one_by_one(executor, batch, count, remove_one, local->settings.request_timeout);
 }
 
-/* Spools are told apart by their path, which may be the same in two containers that are given one
- * podman: there, the identity tells.  What our own podman has is ours also without, from an older dlspool. */
+/* A label names the spool by its path, which may be the same in two containers that share a podman; there the
+ * identity decides.  In dlspool's own podman, containers of an older dlspool, which have none, count too. */
 static bool is_certainly_ours(const struct local *local, const struct podman_container *container)
 {
     const char *identity = local_label(container, "identity");

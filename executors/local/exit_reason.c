@@ -24,7 +24,7 @@ enum {
     EXIT_LOST = 255    /* podman does not know the exit code */
 };
 
-/* catatonit's last words when it could not start the task's command, or false. */
+/* Find catatonit's message that it could not start the task's command; false: there is none. */
 static bool find_start_error(struct local *local, const struct podman_container *container,
                              struct error_quote_buffer *buffer)
 {
@@ -60,7 +60,7 @@ static bool find_start_error(struct local *local, const struct podman_container 
     return found;
 }
 
-/* How one ended task ended: the functions below try in turn to tell, and fill it in. */
+/* What is found out about an ended task: the functions below are tried in turn, until one of them fills it in. */
 struct finding {
     struct exit_reason *exit_reason;
     const struct podman_container *container;
@@ -103,8 +103,8 @@ static bool find_refusal(struct finding *finding)
     return refusal;
 }
 
-/* podman does not tell its own killing from not knowing how a container ended: both are -1.  Its
- * clock runs from shortly before the start that it reports. */
+/* podman reports -1 both when it has killed a container at its time limit and when it does not know how one
+ * ended.  Its clock starts shortly before the start that it reports. */
 static bool find_time_limit(struct finding *finding)
 {
     const struct podman_container *container = finding->container;
@@ -199,7 +199,7 @@ void exit_reason_explain(struct exit_reason *exit_reason, const struct podman_co
     struct finding finding = {.exit_reason = exit_reason, .container = container, .task = task};
     size_t at = 0;
     while (!causes[at](&finding))
-        at++; /* the last one always finds */
+        at++; /* the last function always finds a reason */
     snprintf(detail, size, "%s", finding.detail);
 }
 

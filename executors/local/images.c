@@ -1,7 +1,7 @@
-/* executors/local/images.c - by which digest a container's image is known
+/* executors/local/images.c - the digests of the images in which containers run
  *
- * A list of containers tells an image's id.  The digest, under which a registry has it, podman tells when
- * it is asked about the image: once for each, in this process, as what an id stands for does not change.
+ * A list of containers has the images' ids.  podman is asked for an image's digest, under which a registry
+ * has it, once for each id in this process, since an id always means the same image.
  */
 #include "executors/local/inside.h"
 
@@ -39,7 +39,7 @@ static const struct known_image *keep_image(struct local *local, struct text id,
     return image;
 }
 
-/* NULL when podman cannot be asked now: the next poll asks again. */
+/* Ask podman for the digest.  NULL when it cannot be asked now: the next poll asks again. */
 static const struct known_image *ask_image(struct local *local, struct text id)
 {
     const struct known_image *image = NULL;

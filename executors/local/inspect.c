@@ -1,9 +1,9 @@
-/* executors/local/inspect.c - is there, on this machine, what the local executor is to use? */
+/* executors/local/inspect.c - checks whether this machine has what the local executor is to use */
 #include "executors/local/devices.h"
 #include "executors/local/inside.h"
 
-/* Which of the machine's devices are not there: absent[i] is a sentence in the arena, or NULL.  How
- * many.  None where the settings name a socket: that podman may look elsewhere. */
+/* Find the devices that this machine lacks: absent[i] is a sentence in the arena, or NULL.  Returns how many.
+ * None where the settings name a socket, as that podman may look elsewhere. */
 static size_t local_absent(const struct local *local, struct arena *arena, const char ***absent)
 {
     size_t count = local->machine.gpu_count;

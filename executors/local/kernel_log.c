@@ -1,4 +1,4 @@
-/* executors/local/kernel_log.c - which processes the kernel killed for want of memory
+/* executors/local/kernel_log.c - finds processes that the kernel killed because memory ran out
  *
  * The record (mm/oom_kill.c, since Linux 5.0) reads
  *   oom-kill:constraint=...,nodemask=...,cpuset=...,oom_memcg=PATH,task_memcg=PATH,...
@@ -23,7 +23,7 @@ void kernel_log_read_kills(struct buffer *out)
     for (int i = 0; i < RECORDS_MAX; i++) {
         char record[RECORD_MAX];
         ssize_t length = read(file, record, sizeof(record));
-        /* EPIPE: records were overwritten before we came to them; the next read goes on. */
+        /* EPIPE: records were overwritten before they were read; the next read goes on behind them. */
         if (length < 0 && (errno == EPIPE || errno == EINTR || errno == EINVAL))
             continue;
         if (length <= 0)

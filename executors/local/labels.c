@@ -1,7 +1,7 @@
-/* executors/local/labels.c - reading back what the labels of containers say
+/* executors/local/labels.c - reads what the labels of containers say
  *
- * Whoever may talk to podman may make a container with labels like ours, so what they say is checked
- * before it becomes a number of ours, or a part of a path.
+ * Whoever may talk to podman can make a container with dlspool's labels, so their values are checked before
+ * they are used as numbers or as parts of paths.
  */
 #include "executors/local/inside.h"
 
@@ -82,7 +82,7 @@ bool local_is_of_job(const struct local *local, const struct podman_container *c
            strcmp(local_label(container, "spool"), local->spool) == 0;
 }
 
-/* So that the sum of many stays within an int64_t: more than a machine has, at any rate. */
+/* Bounded, so that the sum of many cannot overflow; the bound is more than any machine has. */
 static int64_t bounded_number(const struct podman_container *container, const char *name,
                               int64_t most)
 {
@@ -100,8 +100,8 @@ struct demand local_label_demand(const struct podman_container *container)
     };
 }
 
-/* Tasks that wait for their turn have no part of the machine, but keep their devices, which other
- * tasks of their job use at present. */
+/* Tasks that wait for their turn take no CPUs and memory, but keep their devices, which other tasks of their
+ * job use meanwhile. */
 void local_count(const struct local *local, struct free_resources *available,
                  const struct podman_container *containers, size_t count)
 {

@@ -10,7 +10,7 @@
 #include "executors/local/process.h"
 #include "executors/local/storage.h"
 
-enum { ACCESS_TIMEOUT = 10000 }; /* milliseconds for looking at the users' paths */
+enum { ACCESS_TIMEOUT = 10000 }; /* milliseconds for the check of the users' paths */
 
 void layout_decide(struct layout *layout, enum submit_outcome outcome)
 {
@@ -51,8 +51,8 @@ static bool wants_host_image(const struct local_manifest *manifest)
     return false;
 }
 
-/* Where what leads out of a job's own network is missing, the job has that network alone, and its
- * log says so.  Of a podman that others started, that is not known. */
+/* Where a program that connects a job's own network to the outside is missing, the job gets that network only,
+ * and a note in its log.  For a podman that dlspool did not start, that is unknown. */
 static void read_network(struct batch *batch, struct layout *layout)
 {
     if (layout->manifest->network != NETWORK_OUTGOING || !batch->local->service)
@@ -70,7 +70,8 @@ static void read_network(struct batch *batch, struct layout *layout)
     layout->manifest->network = NETWORK_PRIVATE;
 }
 
-/* What is different where dlspool does not run as root. */
+/* Handle what is different when dlspool does not run as root: images of the host, and the user that tasks run
+ * as. */
 static void read_without_root(struct batch *batch, struct layout *layout)
 {
     const struct submission *submission = layout->submission;
@@ -128,7 +129,7 @@ void layout_read(struct batch *batch, struct layout *layout, struct submission *
     read_network(batch, layout);
 }
 
-/* ---- what is there already ---- */
+/* ---- what exists already ---- */
 
 bool layout_has_made(const struct layout *layout, const struct podman_container *container)
 {
@@ -155,15 +156,16 @@ void layout_adopt(struct layout *layout, struct layout_task *task,
     task->gpus = arena_text(arena, gpus, strlen(gpus));
 }
 
-/* A container that an older dlspool has made mounts what is at the user's path when it starts. */
+/* Was the container made by an older dlspool, so that it mounts what is at the user's path when it starts? */
 static bool is_unheld(const struct podman_container *container)
 {
     return sources_are_held() && container->state == PODMAN_STATE_CREATED &&
            !*local_label(container, "sources");
 }
 
-/* An earlier try under this token may have got as far as making containers, and the template may
- * have changed since.  What never ran is made again; what did run stays, and the job is refused. */
+/* An earlier try under this token may have made containers from another manifest, since the template may have
+ * changed.  Containers that never ran are removed and made again; if one did run, it stays, and the job is
+ * refused. */
 static void drop_stale(struct local *local, struct layout *layout,
                        struct podman_container *containers, size_t count)
 {
@@ -195,8 +197,8 @@ static void drop_stale(struct local *local, struct layout *layout,
     }
 }
 
-/* An earlier try was refused when tasks of it ran already, and may not have removed them all.  When
- * that outcome is known to the caller, this is a new try. */
+/* An earlier try may have been refused after tasks of it had run, without removing them all.  If the caller
+ * knows that outcome, this is a new try. */
 static void keep_refusal(struct local *local, struct layout *layout)
 {
     char job[LOCAL_NAME_SIZE];
@@ -238,7 +240,8 @@ static void look_at_containers(struct batch *batch, struct layout *layout,
     if (layout->decided || !layout->made)
         return;
     layout_note(layout, "adopted from an earlier try");
-    /* Where tasks take turns, all were made before one was started, and the rest is not ours. */
+    /* Where tasks take turns, all containers were made before one was started; the others are started by
+     * poll(). */
     if (started == layout->manifest->task_count || (layout->manifest->parallelism && started > 0))
         layout_decide(layout, SUBMIT_ACCEPTED);
 }
@@ -250,7 +253,7 @@ void layout_match_containers(struct batch *batch, struct podman_container *conta
             look_at_containers(batch, &batch->layouts[i], containers, count);
 }
 
-/* ---- room ---- */
+/* ---- resources ---- */
 
 static struct demand demand_of_task(const struct local_task *task)
 {
@@ -271,7 +274,7 @@ static struct demand demand_of(const struct layout *layout, bool absent_only)
     return sum;
 }
 
-/* The types of this machine's GPUs, each once. */
+/* List the types of this machine's GPUs, each once. */
 static void list_types(const struct machine *machine, struct buffer *types)
 {
     for (size_t i = 0; i < machine->gpu_count; i++) {
@@ -284,7 +287,7 @@ static void list_types(const struct machine *machine, struct buffer *types)
     }
 }
 
-/* Has this machine GPUs of the type that the job asks for?  Then only those count. */
+/* Has this machine GPUs of the type that the job asks for?  If so, only these count. */
 static bool has_type(const struct batch *batch, struct layout *layout,
                      struct free_resources *available)
 {
@@ -315,7 +318,8 @@ static bool has_type(const struct batch *batch, struct layout *layout,
     return false;
 }
 
-/* Several tasks' memory may be more than an int64_t counts: one that is too large ends it. */
+/* Does the job fit into this machine, and does it fit now?  The first task that can never fit ends this, so
+ * that the sum of the tasks' memory cannot overflow. */
 static bool fits_machine(struct layout *layout, struct free_resources *available)
 {
     struct submission *submission = layout->submission;
@@ -337,7 +341,7 @@ static bool fits_machine(struct layout *layout, struct free_resources *available
     return !layout->decided;
 }
 
-/* The task made by an earlier try that has the place, or NULL. */
+/* The task that an earlier try made for this place, or NULL. */
 static const struct layout_task *holder_of(const struct layout *layout, size_t place)
 {
     for (size_t i = place; i < layout->manifest->task_count;
@@ -347,7 +351,7 @@ static const struct layout_task *holder_of(const struct layout *layout, size_t p
     return NULL;
 }
 
-/* The devices of each place, for all tasks that will have it one after another. */
+/* Assign devices to each place, for all tasks that will have it one after another. */
 static void assign_places(struct batch *batch, struct layout *layout,
                           struct free_resources *available, size_t places)
 {
@@ -363,8 +367,8 @@ static void assign_places(struct batch *batch, struct layout *layout,
     }
 }
 
-/* Tasks that take turns all ask for the same.  As many are started as there is room for, and at
- * least one; GPUs are kept for as many as will ever run at once. */
+/* Tasks that take turns all ask for the same.  As many as fit are started, and at least one; GPUs are taken
+ * for as many as will ever run at once. */
 static void take_turns_resources(struct batch *batch, struct layout *layout,
                                  struct free_resources *available)
 {
@@ -412,7 +416,7 @@ void layout_take_resources(struct batch *batch, const struct podman_container *c
 {
     struct free_resources available;
     local_available(batch->local, batch->arena, &available, containers, count);
-    /* Those that name a type first: what they leave is good for the others. */
+    /* Jobs that name a type of GPU come first, as the others can use what they leave. */
     for (int any = 0; any <= 1; any++)
         for (size_t i = 0; i < batch->count; i++)
             if (!batch->layouts[i].decided && any == !batch->layouts[i].submission->gpu_type.length)
@@ -421,7 +425,7 @@ void layout_take_resources(struct batch *batch, const struct podman_container *c
 
 /* ---- the users' paths ---- */
 
-/* Once they are held; numbers[i] are those of the i-th task's mounts. */
+/* Take the paths of the held sources; numbers[i] are those of the i-th task's mounts. */
 static void take_sources(struct batch *batch, struct layout *layout, size_t *const *numbers)
 {
     const struct sources *sources = &layout->sources;
@@ -441,7 +445,7 @@ static void refuse_access(struct layout *layout)
 {
     const struct access_check *access = &layout->sources.access;
     layout->submission->error = access->error;
-    /* A file server that hangs is this job's trouble alone: like a lack of room, it passes. */
+    /* A file server that hangs delays only this job, as a lack of resources does. */
     layout_decide(layout, access->outcome == ACCESS_DENIED ? SUBMIT_REFUSED : SUBMIT_NO_ROOM);
     layout_mender(layout, MENDER_OWNER, access->remedy.data);
 }
@@ -474,7 +478,7 @@ void layout_hold_sources(struct batch *batch)
 
 /* ---- files ---- */
 
-/* May tasks of the job be started once more when they have failed? */
+/* May tasks of the job be started again when they have failed? */
 static bool starts_again(const struct layout *layout)
 {
     struct arena *arena = arena_new();

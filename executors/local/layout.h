@@ -1,8 +1,8 @@
 /* executors/local/layout.h - what to do about each submission of a batch
  *
- * The part of a submission that needs no change at podman: reading the manifest, recognising what
- * an earlier try has made, counting, holding what is at the user's paths, writing files.  A layout whose
- * outcome is decided takes no further part.  Layouts live in the batch's arena.
+ * The part of a submission that changes nothing at podman: reading the manifest, recognising what an
+ * earlier try has made, allocating resources, holding what is at the user's paths, writing files.  A layout
+ * whose outcome is decided takes no further part.  Layouts live in the batch's arena.
  */
 #ifndef EXECUTORS_LOCAL_LAYOUT_H
 #define EXECUTORS_LOCAL_LAYOUT_H

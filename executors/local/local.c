@@ -43,7 +43,7 @@ static int local_ready(struct executor *executor, struct error *error)
     return local_ensure((struct local *)(void *)executor, error);
 }
 
-/* Types that are told, each once. */
+/* Count the GPUs of each type that dlspool.yaml names. */
 static void count_types(struct capacity *capacity, struct free_resources *available)
 {
     const struct machine *machine = available->machine;
@@ -139,8 +139,8 @@ static const struct executor_operations operations = {
     .close = local_close,
 };
 
-/* Where podman 4 looks for the program that is a container's first process: it passes signals on,
- * which most programs ignore when they are the first process, and buries orphans. */
+/* Is catatonit where podman 4 looks for the first process of a container?  It passes signals on, which most
+ * programs ignore when they are the first process, and reaps orphans. */
 static bool find_init(void)
 {
     static const char *const paths[] = {
@@ -164,7 +164,7 @@ static char *storage_path(const struct local_settings *settings, const char *dir
 static int open_parts(struct local *local, const char *directory, struct error *error)
 {
     local->directory = local_storage_open(local->storage, error);
-    /* Above .podman is the spool, which whoever serves it has looked at. */
+    /* .podman lies in the spool, which whoever serves it has checked. */
     if (local->directory >= 0 && local->settings.storage.length && geteuid() == 0 &&
         above_check(local->directory, "local.storage", NULL, 0, error))
         return -1;

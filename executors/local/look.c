@@ -1,4 +1,4 @@
-/* executors/local/look.c - may whoever we are have this path, and what can they do when not?
+/* executors/local/look.c - checks whether this process may access a path, and what its user can do if not
  *
  * Known weakness: a directory of more than MOST_NAMES names is searched for a near name no further.
  */
@@ -41,7 +41,7 @@ static const char *quote_path(struct error_quote_buffer *buffer, const char *pat
     return error_quote(buffer, path, strlen(path));
 }
 
-/* Can it be typed as it stands as a word of a shell? */
+/* Can the path be typed as a word of a shell as it stands? */
 static bool is_plain(const char *path)
 {
     static const char plain[] =
@@ -49,7 +49,7 @@ static bool is_plain(const char *path)
     return path[strspn(path, plain)] == '\0';
 }
 
-/* "WORDS: COMMAND PATH", or the words alone. */
+/* Add the remedy "WORDS: COMMAND PATH", or WORDS alone when the path cannot be typed. */
 static void advise_command(struct look *look, const char *words, const char *command,
                            const char *path)
 {
@@ -58,7 +58,7 @@ static void advise_command(struct look *look, const char *words, const char *com
         buffer_printf(&look->remedy, ": %s %s", command, path);
 }
 
-/* The name in the directory that `name` was most probably meant to be, in `buffer`; or NULL. */
+/* The name in the directory that is most like `name`, in `buffer`; or NULL. */
 static const char *nearest_in(const char *directory, const char *name, char buffer[NAME_MAX + 1])
 {
     char *names[MOST_NAMES + 1];
@@ -78,8 +78,8 @@ static const char *nearest_in(const char *directory, const char *name, char buff
     return nearest ? buffer : NULL;
 }
 
-/* The first part of the path that is not there: `path` is cut behind it.  The name in its directory
- * that was probably meant, or NULL. */
+/* Cut `path` behind the first part that does not exist.  Returns the name in its directory that was probably
+ * meant, or NULL. */
 static const char *find_missing(char *path, char buffer[NAME_MAX + 1])
 {
     struct stat status;
@@ -101,7 +101,7 @@ static const char *find_missing(char *path, char buffer[NAME_MAX + 1])
     return NULL;
 }
 
-/* The first directory on the way that does not let us in; `path` is cut there. */
+/* Find the first directory on the way that this user may not enter; `path` is cut there. */
 static const char *closed_directory(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -113,7 +113,7 @@ static const char *closed_directory(char *path)
     return NULL;
 }
 
-/* A path or, when `entry`, a file below program. */
+/* Say that a path or, with `entry`, a file below the program's directory, is missing. */
 static void say_missing(struct look *look, const char *path, bool entry, bool write)
 {
     struct error_quote_buffer buffer, inner;
@@ -177,13 +177,13 @@ static void say_denied(struct look *look, const char *path, const char *what, co
         buffer_printf(&look->remedy, "Ask the owner of %s for access", buffer.text);
 }
 
-/* What is started has to be a file that can be read and, unless an interpreter reads it, executed. */
+/* Check a program: it must be a file that can be read and, unless an interpreter reads it, executed. */
 static bool look_at_program(struct look *look, const char *path, bool entry, bool executable)
 {
     struct error_quote_buffer buffer;
     struct stat status;
     if (stat(path, &status)) {
-        /* A link may lead to what only the container has. */
+        /* A link may lead to something that exists only in the container. */
         struct stat link;
         if (!lstat(path, &link) && S_ISLNK(link.st_mode))
             return true;

@@ -1,7 +1,7 @@
-/* executors/local/make.c - making pods and containers at podman
+/* executors/local/make.c - makes pods and containers at podman
  *
- * A name that is taken is looked at: it is ours, made by an earlier try or by a request whose
- * answer was lost, or the job is refused.  An image that is missing is pulled once.
+ * When a name is taken, the existing pod or container is inspected: it is the job's, made by an earlier
+ * try or by a request whose answer was lost, or the job is refused.  A missing image is pulled once.
  */
 #include "executors/local/step.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- pods ---- */
 
-/* A pod of the name is there: is it ours? */
+/* A pod of that name exists: is it this job's? */
 static void recognise_pod(struct batch *batch, struct layout *layout)
 {
     char name[LOCAL_NAME_SIZE];
@@ -70,8 +70,8 @@ static void prepare_create(struct batch *batch, struct podman_call *call, struct
                                                 task->sources, task->gpus));
 }
 
-/* A container of the name is there that the list did not show as one of dlspool's, or that was
- * made a moment ago by another process for the same submission. */
+/* A container of that name exists that was not in the list of dlspool's containers, or that another process
+ * has just made for the same submission: is it this job's? */
 static void recognise_container(struct batch *batch, struct layout *layout,
                                 struct layout_task *task)
 {
@@ -93,7 +93,7 @@ static void recognise_container(struct batch *batch, struct layout *layout,
     podman_call_free(&call);
 }
 
-/* GPUs that dlspool.yaml names and podman does not know are the administrators' to set up. */
+/* A GPU that dlspool.yaml names and podman does not know must be set up by administrators. */
 static void note_device(struct layout *layout, const char *said)
 {
     if (strstr(said, "CDI device"))
@@ -141,7 +141,7 @@ static void note_created(struct batch *batch, struct subject *subject,
     }
 }
 
-/* Create what is not there yet; how many containers could not be, for lack of their images. */
+/* Create the missing containers.  Returns how many could not be created because their images are missing. */
 static size_t create_containers(struct batch *batch)
 {
     struct step step = step_make(batch);
@@ -164,8 +164,8 @@ static void prepare_pull(struct batch *batch, struct podman_call *call, struct l
     podman_call_pull(call, task->task->image, batch->local->settings.pull_timeout);
 }
 
-/* The network or the registry is to blame, and may be well soon.  That no host has the name ("no such host")
- * is not among them: name servers that do not answer say so in other words. */
+/* Is the network or the registry to blame, so that the pull may succeed later?  Not when no host has the name
+ * ("no such host"): name servers that do not answer are reported in other words. */
 static bool is_away(const char *said)
 {
     static const char *const signs[] = {"connection refused",
@@ -186,8 +186,8 @@ static bool is_away(const char *said)
     return false;
 }
 
-/* The last parts of a chain of causes, "initializing source docker://NAME: pinging ...: CAUSE", as
- * many as are shown whole: the cause stands at its end. */
+/* The last parts of a chain of causes, "initializing source docker://NAME: pinging ...: CAUSE", as many as can
+ * be shown whole: the actual cause stands at the end. */
 static struct text last_causes(struct text chain)
 {
     enum { SHOWN = 80 };
@@ -198,8 +198,7 @@ static struct text last_causes(struct text chain)
     return shown;
 }
 
-/* The text of `error` in the last object that says one, in `buffer`; all of the answer when none can
- * be read. */
+/* The text of `error` in the last object that has one, in `buffer`; the whole answer when none can be read. */
 static const char *pull_error(struct arena *arena, struct text answer,
                               struct error_quote_buffer *buffer)
 {
@@ -216,7 +215,7 @@ static const char *pull_error(struct arena *arena, struct text answer,
     return error_quote(buffer, said.data, said.length);
 }
 
-/* Who can fix it is told what podman's words mean. */
+/* Refuse a job whose image cannot be pulled, and say what podman's message means to whoever can fix it. */
 static void refuse_image(struct layout *layout, const char *image, const char *said)
 {
     char remedy[sizeof(layout->submission->remedy)] = "Change image in the job file";
@@ -227,7 +226,7 @@ static void refuse_image(struct layout *layout, const char *image, const char *s
             strchr(image, '/') ? "" : "library/", image);
     layout_refuse(layout, "the image %s is not on this machine and could not be pulled: %s", image,
                   said);
-    /* What podman has built itself is called localhost/: no registry is there. */
+    /* Images that podman has built itself are called localhost/...: no registry has them. */
     bool own = strncmp(image, "localhost/", strlen("localhost/")) == 0;
     if (strstr(said, "no such host"))
         layout_mender(layout, MENDER_SITE,
@@ -239,7 +238,7 @@ static void refuse_image(struct layout *layout, const char *image, const char *s
         layout_mender(layout, MENDER_IMAGE, remedy);
 }
 
-/* podman answers a pull with status 200 before it knows how it goes; an error comes in the body. */
+/* podman answers a pull with status 200 before it knows the outcome; an error comes in the body. */
 static void note_pulled(struct arena *arena, struct subject *subject,
                         const struct podman_call *call)
 {

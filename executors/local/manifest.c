@@ -273,7 +273,7 @@ static int read_listen(struct manifest_reading *reading, const struct value_path
     return 0;
 }
 
-/* A private network has no way in, nor has one that only leads out. */
+/* Nothing can connect to a private or an outgoing network. */
 static int check_listen(struct manifest_reading *reading, const struct value *document,
                         const struct local_manifest *manifest)
 {
@@ -293,7 +293,7 @@ static int check_listen(struct manifest_reading *reading, const struct value *do
                                     "host or bridge, as the job is to listen");
 }
 
-/* Tasks that take turns take one another's place. */
+/* A task that takes a turn takes another's place, so all ask for the same. */
 static int check_parallelism(struct manifest_reading *reading, const struct value *document,
                              const struct local_manifest *manifest)
 {

@@ -18,7 +18,7 @@
 
 enum { PATH_SIZE = 4096 + 64 };
 
-/* Of those without a name in linux/magic.h, the number is the one in the kernel's source. */
+/* File systems without a name in linux/magic.h have the number of the kernel's source. */
 static const struct {
     const char *name; /* as /proc/PID/mountinfo has it */
     unsigned long magic;
@@ -49,7 +49,7 @@ static const struct {
     {"binder", BINDERFS_SUPER_MAGIC},
 };
 
-/* What the kernel knows without asking a file server. */
+/* Look at what the kernel knows without asking a file server. */
 static int look(int descriptor, struct statx *status)
 {
     return statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO,
@@ -63,7 +63,7 @@ static dev_t device_of(const struct statx *status)
 
 /* ---- the kernel's own ---- */
 
-/* devtmpfs says that it is a tmpfs; all of its mounts are one device, the one of /dev. */
+/* devtmpfs reports that it is a tmpfs; all its mounts are one device, that of /dev. */
 static bool is_devices(int descriptor)
 {
     struct stat root, devices, status;
@@ -167,8 +167,8 @@ int mountable_path(int descriptor, char *buffer, size_t size)
     return 0;
 }
 
-/* The part of the path, a directory's, that lies below the place, which is found by going upwards: it may be
- * mounted elsewhere, too.  Asks only while all lies on the place's own file system. */
+/* The part of a directory's path that lies below the place, found by going upwards, since the directory may be
+ * mounted elsewhere, too.  Asks only as long as everything lies on the place's own file system. */
 static const char *part_by_inodes(const struct mountable_place *place, int descriptor,
                                   const char *path)
 {
@@ -201,8 +201,8 @@ static const char *part_below(const struct mountable_place *place, int descripto
     return part_by_inodes(place, descriptor, path);
 }
 
-/* Of a path in the spool: does it belong to dlspool?  A job's output is its owner's, and what somebody has put
- * beside the spool's own directories is not ours. */
+/* Does this part of the spool belong to dlspool?  A job's output is its owner's, and files that somebody has
+ * put beside the spool's own directories are not dlspool's. */
 static bool is_ours(const char *part)
 {
     static const char *const names[] = {"incoming", "rendered", "submitted",     "failed",

@@ -1,9 +1,9 @@
 /* executors/local/mountable.h - what no job may mount, whoever asks for it
  *
- * That is what shows more than files: the kernel's own file systems (/proc, /sys, most of /dev), which
- * tell of all of the machine; and what dlspool keeps for itself: its storage for podman, and the spool
- * but for the directories output/ of jobs.  All is asked of an open descriptor, so that it is true of
- * what is mounted, by whatever path and links it was reached.
+ * These are the kernel's own file systems (/proc, /sys, most of /dev), which show all of the machine; and
+ * dlspool's own directories: its storage for podman, and the spool except the directories output/ of jobs.
+ * Everything is asked of an open descriptor, so that the answers are true of what is mounted, by whatever
+ * path and links it was reached.
  */
 #ifndef EXECUTORS_LOCAL_MOUNTABLE_H
 #define EXECUTORS_LOCAL_MOUNTABLE_H

@@ -9,8 +9,8 @@
 
 #include "base/names.h"
 
-/* The container's number, which is 0 when it had none.  Valid until its job is forgotten, or another container is
- * added: when there are too many, all are forgotten. */
+/* The container's number, 0 if it had none.  Valid until its job is forgotten, or another container is added:
+ * when there are too many, all are forgotten. */
 int64_t *local_numbers_at(struct names **numbers, struct text container);
 
 /* Forget the numbers of a job's containers. */

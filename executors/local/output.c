@@ -1,11 +1,10 @@
-/* executors/local/output.c - copying what tasks print into the job's output/
+/* executors/local/output.c - copies what tasks print into the job's output/
  *
- * The source is the file that conmon writes, the target <role>-<index>.log.  What the target holds
- * is a function of the source alone: the payloads of the source's lines one after another, cut at
- * the log limit, where one last line says so.  So a target's length tells how far it is, whoever
- * wrote it and however often dlspool was restarted: a new process finds its place by reading the
- * source from the start once.  The place is remembered after that, and a source that has not grown
- * costs one fstat.
+ * The source is the file that conmon writes, the target <role>-<index>.log.  The target's content is a
+ * function of the source alone: the payloads of the source's lines one after another, cut at the log
+ * limit, with a last line that says so.  So the target's length tells how much was copied, whoever copied
+ * it and however often dlspool was restarted: a new process finds its place by reading the source from the
+ * start once, and remembers it.  A source that has not grown costs one fstat.
  *
  * Once the target is cut, the source is emptied whenever it has grown: conmon appends to it, and a
  * program that prints without end would fill the disk.
@@ -34,7 +33,8 @@ enum {
 
 struct log_position {
     char job[LOCAL_NAME_SIZE], task[LOCAL_NAME_SIZE];
-    off_t source, target; /* where the next line starts, and what it becomes */
+    off_t source,
+        target; /* where the next line starts in the source, and where its text belongs in the target */
 };
 
 /* ---- remembered places ---- */
@@ -108,7 +108,7 @@ static int write_target(struct copying *copying, struct text bytes)
     return 0;
 }
 
-/* Write what of `bytes`, which belongs at `place` of the target, is not there yet and below the
+/* Write the part of `bytes`, which belongs at `place` of the target, that is missing there and below the
  * limit. */
 static int write_new(struct copying *copying, struct text bytes, off_t place)
 {
@@ -122,7 +122,7 @@ static int write_new(struct copying *copying, struct text bytes, off_t place)
     return write_target(copying, (struct text){bytes.data + skip, (size_t)(end - place - skip)});
 }
 
-/* Copy from `position` on; it is moved past what was copied. */
+/* Copy from `position` on, and move it past what was copied. */
 static int copy_lines(struct copying *copying, struct log_position *position)
 {
     off_t limit = copying->local->settings.log_limit;
@@ -142,7 +142,7 @@ static int copy_lines(struct copying *copying, struct log_position *position)
         struct text rest = {raw.data, length > 0 ? (size_t)length : 0};
         while (conmon_log_next(&rest, &printed))
             continue;
-        /* A line without an end is one that conmon is about to write. */
+        /* conmon is still writing a line that has no end. */
         off_t taken = (length > 0 ? length : 0) - (off_t)rest.length;
         if (result || taken == 0)
             break;
@@ -155,7 +155,7 @@ static int copy_lines(struct copying *copying, struct log_position *position)
     return result;
 }
 
-/* The target is at the limit and there is more: say so, as far as it is not said yet. */
+/* The target has reached the limit and there is more: append the line that says so, unless it is there. */
 static int finish_cut(struct copying *copying)
 {
     struct buffer line = {0};
@@ -176,7 +176,7 @@ static int copy_log(struct copying *copying, const char *job, const char *task)
     struct local *local = copying->local;
     off_t limit = local->settings.log_limit;
     struct log_position *position = find_position(local, job, task);
-    /* Another length than ours: somebody else wrote, or a write of ours failed half way. */
+    /* If the target has another length, somebody else wrote to it, or a write has failed half way. */
     if (position && position->target != copying->target_size && position->target <= limit) {
         forget_position(local, position);
         position = NULL;

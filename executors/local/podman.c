@@ -61,7 +61,7 @@ static void prepare_request(struct podman_call *call, const char *method, const 
 static void set_body(struct podman_call *call, const struct value *tree)
 {
     struct error error;
-    /* Only a tree with functions or infinities cannot be written; podman refuses an empty body. */
+    /* A tree cannot be written only if it contains functions or infinities; podman refuses an empty body. */
     if (json_write(&call->body, tree, false, &error))
         buffer_clear(&call->body);
     buffer_add(&call->body, "", 0);
@@ -127,7 +127,7 @@ void podman_call_inspect_pod(struct podman_call *call, const char *pod)
 void podman_call_image(struct podman_call *call, struct text image)
 {
     struct buffer name = {0};
-    for (size_t i = 0; i < image.length; i++) /* the rest of what a name may hold stands as it is */
+    for (size_t i = 0; i < image.length; i++) /* other characters of image names need no escape */
         buffer_printf(&name, image.data[i] == '#' ? "%%23" : "%c", image.data[i]);
     prepare_request(call, "GET", "/images/%s/exists", name.data);
     buffer_free(&name);
@@ -156,7 +156,7 @@ void podman_call_free(struct podman_call *call)
 
 /* ---- what an answer means ---- */
 
-/* podman 4.3's words for what is told by status 500, as far as they are acted upon. */
+/* podman 4.3's messages with status 500, as far as they have a meaning here. */
 static const struct {
     const char *words;
     enum podman_outcome outcome;
@@ -207,7 +207,7 @@ static struct value *read_answer(const struct podman_call *call, struct arena *a
 
 static void quote_message(struct podman_call *call, struct text message)
 {
-    /* podman's sentences are longer than error_quote() shows of one text: quote them in pieces. */
+    /* podman's messages are longer than error_quote() shows of one text: quote them in pieces. */
     enum { PIECE = 80, PIECES = 8 };
     char sentence[ERROR_TEXT_SIZE];
     size_t used = 0;
@@ -317,7 +317,7 @@ static int exit_code_member(const struct value *object)
     return code >= 0 && code <= 255 ? (int)code : -1;
 }
 
-/* Ids and names are put into the paths of requests: what podman itself would not take for one is
+/* Ids and names become parts of requests' paths, so anything that podman itself would not accept is taken for
  * none. */
 static struct text name_or_none(struct text name)
 {
@@ -336,7 +336,7 @@ static struct text id_member(const struct value *object)
     return id.data ? id : TEXT("none");
 }
 
-/* podman keeps what was when the container ran last. */
+/* podman keeps the times of a container's last run; clear those that do not fit its state. */
 static void settle_times(struct podman_container *container)
 {
     if (container->state != PODMAN_STATE_ENDED)

@@ -1,4 +1,4 @@
-/* executors/local/podman_service.c - a `podman system service` of our own
+/* executors/local/podman_service.c - runs dlspool's own `podman system service`
  *
  * Known weakness: a change of the runtime or of this machine's limits reaches the service only
  * when it is started next.
@@ -134,8 +134,8 @@ const char *podman_service_socket(const struct podman_service *service)
     return service->socket;
 }
 
-/* podman tells a restart of the machine by its "alive" file having gone with /run.  Ours lies on a
- * disk, so it is removed when the boot id is another than at the last start. */
+/* podman recognises a restart of the machine by its "alive" file being gone with /run.  dlspool's podman has
+ * that file on a disk, so it is removed when the boot id has changed since the last start. */
 static void notice_restart(const struct podman_service *service)
 {
     struct buffer now = {0}, then = {0};
@@ -156,7 +156,7 @@ static void notice_restart(const struct podman_service *service)
 
 /* ---- the process ---- */
 
-/* The socket, as the service is told it. */
+/* The socket's address as the service is given it. */
 static void socket_address(const struct podman_service *service, char buffer[static SOCKET_SIZE])
 {
     snprintf(buffer, SOCKET_SIZE, "unix://%s", service->socket);
@@ -171,8 +171,8 @@ static void write_identity(const struct podman_service *service, pid_t process)
                                (struct text){line, (size_t)length}, NULL);
 }
 
-/* The service that was started last, if it still runs; else 0.  A process id alone may by now
- * belong to a stranger.  *group is its group, also when it no longer runs; 0: not known. */
+/* The service that was started last, if it still runs; else 0.  The process id alone may belong to another
+ * process by now.  *group is its group, also when it no longer runs; 0: not known. */
 static pid_t running_service(const struct podman_service *service, pid_t *group)
 {
     struct buffer line = {0};
@@ -188,9 +188,9 @@ static pid_t running_service(const struct podman_service *service, pid_t *group)
     return known ? process : 0;
 }
 
-/* Without root the process that was started is not the one that serves, which is its child in a user
- * namespace, and may end before it.  Both are of one group, and have the socket among their arguments;
- * what the containers run beside (conmon, their network) is not. */
+/* End the service.  Without root the process that was started is not the one that serves: that is its child in
+ * a user namespace, and may outlive it.  Both are of one group, and have the socket among their arguments;
+ * processes that containers need (conmon, their network) have not. */
 static int end_service(const struct podman_service *service, struct error *error)
 {
     pid_t group;
@@ -199,7 +199,7 @@ static int end_service(const struct podman_service *service, struct error *error
     socket_address(service, address);
     if (group <= 1 || process_signal_group(group, address, SIGTERM) == 0)
         return 0;
-    /* One that is stopped would take no notice of TERM before it is continued. */
+    /* A stopped process gets TERM only once it is continued. */
     process_signal_group(group, address, SIGCONT);
     int64_t begin = clock_elapsed();
     bool killed = false;
@@ -216,7 +216,7 @@ static int end_service(const struct podman_service *service, struct error *error
     return 0;
 }
 
-/* What the service said last, for a sentence. */
+/* The last line of the service's log, for a sentence. */
 static void last_words(const struct podman_service *service, struct error_quote_buffer *buffer)
 {
     struct buffer log = {0};
@@ -239,7 +239,7 @@ static int open_log(const struct podman_service *service)
     return log;
 }
 
-/* Without root podman does not believe all that storage.conf says, so the command line says it. */
+/* Start the service.  Without root podman ignores parts of storage.conf, so the command line says the same. */
 static int spawn_service(const struct podman_service *service, pid_t *process, struct error *error)
 {
     char *root = join_path(service->storage, "root"), *run = join_path(service->storage, "run");
@@ -299,7 +299,8 @@ static enum podman_outcome ping_service(struct podman *podman)
     return outcome;
 }
 
-/* A socket to which nobody listens says so at once; one that is silent is given another chance. */
+/* Does the service answer?  When nobody listens at the socket, that is known at once; a silent service is
+ * pinged again. */
 static bool service_answers(struct podman *podman)
 {
     for (int i = 0; i < PINGS; i++) {
@@ -312,7 +313,7 @@ static bool service_answers(struct podman *podman)
     return false;
 }
 
-/* Why the service ended: what it said, but for what its reader can do something about. */
+/* Say why the service ended: its last message, or what to do where that is known. */
 static int tell_end(const struct podman_service *service, struct error *error)
 {
     struct error_quote_buffer buffer;

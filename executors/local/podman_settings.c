@@ -1,4 +1,4 @@
-/* executors/local/podman_settings.c - the settings files of a podman of our own */
+/* executors/local/podman_settings.c - the settings files of dlspool's own podman */
 #include "executors/local/podman_settings.h"
 
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static void add_path(struct buffer *out, const char *key, const struct podman_se
     buffer_free(&path);
 }
 
-/* What a container may be given of a resource: no more than we have, or runc cannot set it. */
+/* The limit for containers: at most this process's own, or runc cannot set it. */
 static uintmax_t bounded_limit(int resource, uintmax_t request)
 {
     struct rlimit limit;
@@ -68,7 +68,7 @@ static uintmax_t bounded_limit(int resource, uintmax_t request)
     return limit.rlim_max;
 }
 
-/* The same for locked memory, where no limit is a limit, too. */
+/* The same for locked memory, which may be unlimited. */
 static void add_locked_memory(struct buffer *out, int64_t request)
 {
     uintmax_t limit =

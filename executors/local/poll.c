@@ -1,4 +1,4 @@
-/* executors/local/poll.c - how jobs fare: one list of containers for all of them
+/* executors/local/poll.c - the state of jobs, from one list of containers for all of them
  *
  *   a task runs                                    RUNNING
  *   none runs, and one failed                      FAILED, by the task that failed first
@@ -14,14 +14,14 @@
  * Where tasks take turns (turns.h), those that wait are started here as others end, unless the
  * job is at its end or is to end; a job is RUNNING as long as some wait.
  *
- * What such a job has lost while it goes on is started again here, where its rule says so (again.h).
+ * Lost tasks of a job that goes on without them are started again here, where its rule says so (again.h).
  *
- * A container counts as never started after the machine was restarted, too.  A job of which a
- * container is missing while others run is RUNNING.
+ * After a restart of the machine, a container counts as never started, too.  A job is RUNNING when one of
+ * its containers is missing while others run.
  *
- * Containers whose labels are not as we write them are none of ours, whatever job they name.
+ * Containers with labels in a form that dlspool does not write are ignored, whatever job they name.
  *
- * Ended tasks of jobs that are at their end are inspected, for exact times.
+ * Ended tasks of jobs that have ended are inspected, for exact times.
  */
 #include "executors/local/inside.h"
 
@@ -40,14 +40,14 @@
 
 enum { EXIT_KILLED = 128 + 15 }; /* of a task that was killed before it began */
 
-/* A container and whose it is. */
+/* A container, and the job that it belongs to. */
 struct entry {
     const char *job;
     int attempt;
     struct podman_container *container;
 };
 
-/* One job's part of the entries. */
+/* The entries of one job. */
 struct group {
     const struct entry *entries;
     size_t count;
@@ -122,8 +122,7 @@ static void count_states(struct group *group)
     }
 }
 
-/* Let the rule of the job, where it has one, say how the group stands: what has failed counts only
- * when it decides. */
+/* Let the job's rule of completion, if it has one, decide: then failed tasks count only if the rule says so. */
 static void judge_completion(struct arena *arena, struct group *group, const struct job_poll *poll)
 {
     struct error error;
@@ -149,7 +148,7 @@ static void judge_completion(struct arena *arena, struct group *group, const str
     if (group->state != COMPLETION_FAILED)
         group->failed = 0;
     else if (!group->failed)
-        group->failed = 1; /* what was killed may say that it ended well */
+        group->failed = 1; /* killed tasks may have exit code 0 */
 }
 
 static bool is_over(const struct group *group)
@@ -194,8 +193,8 @@ static void inspect_groups(struct local *local, struct arena *arena, const struc
     inspect_ended(local, arena, ended, count);
 }
 
-/* When it started.  podman lists running containers with whole seconds, as if some had started before they
- * were handed in; their process tells the rest.  Milliseconds since the epoch, 0: not yet. */
+/* When the container started, in milliseconds since the epoch; 0: not yet.  podman lists running containers in
+ * whole seconds, which may lie before the submission; the start of their process gives the rest. */
 static int64_t started_at(const struct podman_container *container)
 {
     enum { SECOND = 1000 };
@@ -241,7 +240,7 @@ static void add_used(struct local *local, const struct podman_container *contain
         poll->nodes = 1;
 }
 
-/* The tasks of the job; the failure of the one that ended first is the job's. */
+/* Fill in the tasks of the job; the failure of the task that ended first is the job's. */
 static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
                        const struct group *group, struct job_poll *poll)
 {
@@ -326,7 +325,7 @@ static void assess_group(struct arena *arena, struct group *group, const struct 
     judge_completion(arena, group, poll);
 }
 
-/* What waits for its turn and is to end is not started. */
+/* Count tasks as ended that wait for their turn and have been killed: they are not started. */
 static void settle_waiting(const struct local *local, const struct group *group,
                            const struct job_poll *poll)
 {
@@ -350,7 +349,7 @@ static struct podman_container **containers_of(struct arena *arena, const struct
     return containers;
 }
 
-/* Start the next tasks of those jobs whose tasks take turns, and look at the jobs again. */
+/* Start the next tasks of jobs whose tasks take turns, and assess these jobs again. */
 static void take_turns(struct local *local, struct arena *arena, struct group *groups,
                        struct job_poll **jobs, size_t count)
 {
@@ -371,7 +370,7 @@ static void take_turns(struct local *local, struct arena *arena, struct group *g
             assess_group(arena, &groups[i], jobs[i]);
 }
 
-/* Start again what jobs have lost that go on without it, and look at the jobs again. */
+/* Start again the lost tasks of jobs that go on without them, and assess these jobs again. */
 static void start_lost(struct local *local, struct arena *arena, struct group *groups,
                        struct job_poll **jobs, size_t count)
 {

@@ -57,7 +57,7 @@ static const struct layout *earlier_layout(const struct batch *batch, const stru
     return NULL;
 }
 
-/* Does somebody listen there?  What cannot be found out counts as no. */
+/* Does anybody listen on the port?  When that cannot be determined: no. */
 static bool is_bound(int port, int family)
 {
     int socket_of = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -69,7 +69,7 @@ static bool is_bound(int port, int family)
     const struct sockaddr *address = family == AF_INET ? (const struct sockaddr *)(void *)&any4
                                                        : (const struct sockaddr *)(void *)&any6;
     socklen_t length = family == AF_INET ? sizeof(any4) : sizeof(any6);
-    /* Connections that have just ended do not keep a server from the port, nor us. */
+    /* Connections in TIME_WAIT do not keep a server, or this check, from the port. */
     setsockopt(socket_of, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (family == AF_INET6)
         setsockopt(socket_of, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
@@ -88,7 +88,7 @@ static void take_port(struct batch *batch, struct layout *layout,
     if (holder || earlier)
         error_set(error, "port %d %s that of job %s", port, what,
                   holder ? local_label(holder, "job") : earlier->submission->id);
-    /* What of it runs already may be who listens there. */
+    /* A task of this job that runs already may be the one that listens. */
     else if (!layout_has_started(layout) && (is_bound(port, AF_INET) || is_bound(port, AF_INET6)))
         error_set(error, "port %d %s in use", port, what);
     else

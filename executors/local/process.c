@@ -1,4 +1,4 @@
-/* executors/local/process.c - starting a daemon, and telling one process from another */
+/* executors/local/process.c - starts a daemon, and identifies processes */
 #include "executors/local/process.h"
 
 #include <dirent.h>
@@ -18,7 +18,8 @@
 #include "base/signals.h"
 #include "base/text.h"
 
-/* Our environment without what `without` names, and with the variables; one allocation each. */
+/* This process's environment without the variables that `without` names, and with the given ones; each is
+ * allocated separately. */
 static char **make_environment(const struct process_start *start)
 {
     size_t count = 0, added = 0, used = 0;
@@ -46,8 +47,8 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-/* What the new processes tell through the pipe; two of them in either order.  When the program
- * takes over, the pipe closes. */
+/* What the new processes report through the pipe, two of them in either order.  It closes when the program is
+ * executed. */
 struct notice {
     enum { NOTICE_PROCESS = 1, NOTICE_FAILURE } kind;
     int number; /* the process id, or errno */
@@ -59,7 +60,7 @@ static void write_notice(int pipe, int kind, int number)
     (void)!write(pipe, &notice, sizeof(notice));
 }
 
-/* In the new process: become the program, or tell why not. */
+/* In the new process: execute the program, or report why not. */
 static _Noreturn void become_program(const struct process_start *start, char **environment,
                                      int pipe)
 {
@@ -80,7 +81,7 @@ static _Noreturn void become_program(const struct process_start *start, char **e
     _exit(127);
 }
 
-/* In the child: start the grandchild, tell its id, and leave it to init. */
+/* In the child: start the grandchild, report its id, and leave it to init. */
 static _Noreturn void hand_over(const struct process_start *start, char **environment, int pipe)
 {
     setsid();
@@ -112,7 +113,7 @@ int process_start_detached(const struct process_start *start, pid_t *process)
     pid_t child = fork();
     if (child == 0)
         hand_over(start, environment, ends[1]);
-    int number = child < 0 ? errno : EAGAIN; /* should the child die without a word */
+    int number = child < 0 ? errno : EAGAIN; /* EAGAIN: should the child die without a message */
     close(ends[1]);
     free_environment(environment);
     *process = 0;
@@ -153,7 +154,7 @@ static size_t read_proc(pid_t process, const char *name, char *buffer, size_t si
     return (size_t)length;
 }
 
-/* Its group and its start, of a process that has not ended. */
+/* The group and the start time of a process that has not ended. */
 static bool read_stat(pid_t process, pid_t *group, uint64_t *start)
 {
     char line[1024], state;
@@ -176,7 +177,8 @@ uint64_t process_start_time(pid_t process)
     return read_stat(process, &group, &start) ? start : 0;
 }
 
-/* One without any arguments is about to end: the kernel drops them before it closes the files. */
+/* Has the process this argument?  One without any arguments is about to end, and counts: the kernel drops them
+ * before it closes the files. */
 static bool has_argument(pid_t process, const char *argument)
 {
     char line[16384];

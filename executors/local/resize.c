@@ -1,16 +1,16 @@
-/* executors/local/resize.c - giving a running task more or fewer CPUs
+/* executors/local/resize.c - gives a running task more or fewer CPUs
  *
- * By podman's own update, which has the OCI runtime change the container's control group: that does
- * for v1 and v2, for runc and crun, as root and without, and takes some ten milliseconds.  The
- * program goes on running, and notices nothing but that it is faster or slower.
+ * podman's update has the OCI runtime change the container's control group.  That works with v1 and v2,
+ * with runc and crun, as root and without, and takes some ten milliseconds.  The program goes on running,
+ * and only becomes faster or slower.
  *
- * podman 4 keeps no record of it, and neither do we: what a container counts for is read from its
- * control group whenever room is counted (usage.c), so it holds after a restart of dlspool,
- * for other spools of this machine, and when a request was lost or made twice.  Where the kernel
- * does not tell the limit of a container, its size is not changed.
+ * Neither podman 4 nor dlspool keeps a record of it: a container's CPUs are read from its control group
+ * whenever resources are counted (usage.c).  So the change is known after a restart of dlspool, to other
+ * spools of this machine, and when a request was lost or made twice.  Where the kernel does not tell the
+ * limit of a container, its size is not changed.
  *
- * What takes less goes first, so that others of the same batch can have it.  To take more, the room
- * is counted and given away as for a submission: nobody else counts meanwhile (local_turns_hold()).
+ * Containers that get less are updated first, so that others of the same batch can have the rest.  To give
+ * more, resources are counted and allocated as for a submission, under the same lock (local_turns_hold()).
  */
 #include "executors/local/inside.h"
 
@@ -20,7 +20,7 @@
 #include "base/quantity.h"
 #include "executors/local/turns.h"
 
-enum { PATIENCE = 500 }; /* milliseconds for another process that gives away room */
+enum { PATIENCE = 500 }; /* milliseconds to wait for another process that allocates resources */
 
 /* One job of the batch. */
 struct change {
@@ -97,9 +97,9 @@ static void find_container(const struct local *local, struct change *change,
         read_size(local, change);
 }
 
-/* ---- the room ---- */
+/* ---- resources ---- */
 
-/* The rest of a batch that needs room cannot have it for now. */
+/* The rest of a batch cannot have the resources that it needs now. */
 static void put_off(struct change *changes, size_t count, const char *sentence)
 {
     for (size_t i = 0; i < count; i++)
@@ -122,8 +122,8 @@ static void take_resources(struct change *change, struct free_resources *availab
 
 /* ---- doing it ---- */
 
-/* podman's words say little ("runc update failed: exit status 1"): whether the container still runs
- * tells more. */
+/* podman's message says little ("runc update failed: exit status 1"), so look whether the container still
+ * runs. */
 static void note_failure(struct local *local, struct arena *arena, struct change *change,
                          const struct podman_call *call)
 {
@@ -149,7 +149,7 @@ static void note_failure(struct local *local, struct arena *arena, struct change
         decide_not(change, RESIZE_UNAVAILABLE, "the job's container does not run at the moment");
 }
 
-/* What counts is what the kernel says now. */
+/* Decide by the limit that the kernel reports now. */
 static void note_result(struct local *local, struct arena *arena, struct change *change,
                         const struct podman_call *call)
 {
@@ -168,7 +168,7 @@ static void note_result(struct local *local, struct arena *arena, struct change 
                    quantity_format_cpus(limit, found));
 }
 
-/* Of those that are not decided, either all that take less, or all that take more. */
+/* Update the undecided containers: either those that take less, or those that take more. */
 static void update_containers(struct local *local, struct arena *arena, struct change *changes,
                               size_t count, bool more)
 {

@@ -59,7 +59,7 @@ static int read_cpus(const struct section *section, const struct value *value)
     return 0;
 }
 
-/* Device names end up in a label with commas between them. */
+/* A device's name becomes a part of a label, with commas between the names. */
 static bool is_device(const struct value *value)
 {
     if (value->kind != VALUE_STRING || value->string.length == 0)
@@ -79,7 +79,7 @@ static bool is_type(const struct value *value)
            !memchr(value->string.data, '\0', value->string.length);
 }
 
-/* A device, or {device: ..., type: ...}. */
+/* Read an item: a device, or {device: ..., type: ...}. */
 static int read_gpu(const struct section *section, const struct value *item, struct text *device,
                     struct text *type)
 {

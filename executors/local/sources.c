@@ -1,5 +1,4 @@
-/* executors/local/sources.c - what a job's containers mount, held from the look at it until they have started
- */
+/* executors/local/sources.c - holds what a job's containers mount, from the check until they have started */
 #include "executors/local/sources.h"
 
 #include <string.h>
@@ -25,7 +24,7 @@ static bool is_same(const struct access_path *a, const struct access_path *b)
            a->executable == b->executable;
 }
 
-/* The number of the path among those that are known, to which it is added if it is new. */
+/* The index of the path among the known ones; a new path is added. */
 static size_t number_of(struct access_check *access, const struct access_path *path)
 {
     size_t number = 0;
@@ -86,7 +85,7 @@ static enum access_outcome take_source(void *context, size_t number, int descrip
                                      : ACCESS_UNKNOWN;
 }
 
-/* "/3/proc" is what lies at /proc below the third source. */
+/* Say which file system is mounted below a source: "/3/proc" is what lies at /proc below the third one. */
 static void say_kernel(struct sources *sources, struct text type, struct text below)
 {
     struct access_check *access = &sources->access;
@@ -107,7 +106,7 @@ static void say_kernel(struct sources *sources, struct text type, struct text be
     access->outcome = ACCESS_DENIED;
 }
 
-/* What is mounted below a source is mounted with it, and known for certain only now. */
+/* What is mounted below a source is mounted with it; only now that it is held, it cannot change any more. */
 static void look_below(struct sources *const *jobs, size_t count)
 {
     struct buffer mounts = {0}, place = {0};

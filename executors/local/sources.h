@@ -1,15 +1,15 @@
-/* executors/local/sources.h - what a job's containers mount, held from the look at it until they have started
+/* executors/local/sources.h - holds what a job's containers mount, from the check until they have started
  *
- * A source is a path that a manifest names, or the user's home directory.  Holding a job's sources is one
- * thing: a child process opens each as the user (access.h), it is seen not to be what nobody may mount
- * (mountable.h), and it is mounted at a place of our own (staging.h), which podman is told.  Nothing
- * that the user does to the path can then change what a container mounts: it is what was looked at.
+ * A source is a path that a manifest names, or the user's home directory.  To hold a job's sources, a child
+ * process opens each as the user (access.h), it is checked that it is nothing that nobody may mount
+ * (mountable.h), and it is mounted in dlspool's storage (staging.h).  podman is told that place, so
+ * nothing that the user does to the path can change what a container mounts.
  *
- * Sources are held before containers are made, as podman looks whether they exist, and whenever some
- * are started: when the job is submitted, when that is repeated, and when tasks that wait for their
- * turn get it, perhaps by another process, long after.  For the latter the job's directory has a list of
- * them.  The n-th source of a manifest always has the same place, so a container that one try has
- * made can be started by another.
+ * Sources are held before containers are made, since podman checks that they exist, and whenever some are
+ * started: when the job is submitted, when that is repeated, and when tasks that wait for their turn get it,
+ * perhaps from another process, long after.  For these the job's directory has a list of the sources.  The
+ * n-th source of a manifest always has the same place, so a container that one try has made can be started
+ * by another.
  *
  * Without root there is no boundary: whoever runs dlspool is the user of all jobs.  Nothing is held then,
  * and podman is told the paths, without links.

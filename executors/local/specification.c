@@ -1,4 +1,4 @@
-/* executors/local/specification.c - from a task of the manifest to what podman is asked for */
+/* executors/local/specification.c - turns a task of the manifest into a request to podman */
 #include "executors/local/inside.h"
 
 #include <stdio.h>
@@ -75,8 +75,8 @@ static struct value *job_labels(struct arena *arena, const struct specification 
     return labels;
 }
 
-/* What the task starts, for sentences: the command's first word, and of a file that comes from us
- * the interpreter that its first line names. */
+/* What the task starts, for sentences: the command's first word and, for a file of the manifest, the
+ * interpreter in its first line. */
 static struct text started_by(struct arena *arena, const struct local_task *task)
 {
     enum { MOST = 200 }; /* bytes of each */
@@ -129,7 +129,7 @@ static const char *network_mode(enum local_network network)
     return modes[network];
 }
 
-/* Ports of this machine that lead to the same ports of the job. */
+/* Map ports of this machine to the same ports of the job. */
 static void put_ports(struct arena *arena, struct value *target,
                       const struct local_manifest *manifest)
 {
@@ -193,7 +193,7 @@ static void put_user(struct arena *arena, struct value *container, const struct 
 {
     put_true(arena, container, "no_new_privileges");
     if (geteuid() != 0)
-        return; /* root inside is ourselves outside */
+        return; /* root inside is the user who runs dlspool outside */
     const struct submission *submission = spec->submission;
     value_put(arena, container, "user",
               value_text(arena, arena_printf(arena, "%u:%u", submission->uid, submission->gid)));
@@ -224,8 +224,8 @@ static struct value *bind_mount(struct arena *arena, struct text source, struct 
     return mount;
 }
 
-/* In a network of its own the executor gives each task an /etc/hosts with all tasks' names, unless
- * the manifest mounts something there. */
+/* Does the executor write this task's /etc/hosts, with all tasks' names?  It does in a network of the job's
+ * own, unless the manifest mounts something there. */
 static bool has_own_hosts(const struct local_manifest *manifest, const struct local_task *task)
 {
     static const char hosts[] = "/etc/hosts";
@@ -287,9 +287,9 @@ static void put_mounts(struct arena *arena, struct value *container,
     value_put(arena, container, "mounts", mounts);
 }
 
-/* Tasks that take turns have a network each, and are alone in it.  Those that share one are told
- * apart by address, as on a cluster: programs look up their own name and take the answer for theirs
- * alone (torchrun tells its nodes apart by it, and by process numbers, which are the same). */
+/* Add the lines of /etc/hosts.  A task that takes turns is alone in its network.  Tasks that share one have an
+ * address each, as on a cluster: programs look up their own name and take the answer for theirs alone
+ * (torchrun tells its nodes apart by it, and by process numbers, which are the same). */
 static void add_hosts(struct buffer *out, const struct local_manifest *manifest,
                       const struct local_task *task)
 {
@@ -374,7 +374,7 @@ static void add_environment(struct arena *arena, struct value *whole, const stru
         value_set(arena, whole, part->object.members[i].key, part->object.members[i].value);
 }
 
-/* HOME, what all tasks have, and over it what this one has. */
+/* Add HOME, the environment of all tasks, and over it that of this task. */
 static void put_environment(struct arena *arena, struct value *container,
                             const struct specification *spec, const struct local_task *task)
 {

@@ -52,7 +52,7 @@ static int make_place(struct staging *staging, struct error *error)
     return 0;
 }
 
-/* What is mounted upon has to be of the same kind. */
+/* Make the mount point, which must be of the same kind as what is mounted there. */
 static int make_point(int place, const char *name, int descriptor)
 {
     struct statx status;
@@ -64,8 +64,8 @@ static int make_point(int place, const char *name, int descriptor)
     return file < 0 ? -1 : close(file);
 }
 
-/* A copy of the user's mount still tells it of what is unmounted below the copy, and hears of what is mounted
- * there, unless it is private: that is why it becomes so before it is mounted anywhere. */
+/* The copy of the user's mount becomes private before it is mounted: otherwise mounts and unmounts below the
+ * original would propagate to the copy, and those below the copy to the original. */
 enum staging_outcome staging_add(struct staging *staging, size_t number, int descriptor,
                                  struct error *error)
 {

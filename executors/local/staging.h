@@ -1,10 +1,10 @@
 /* executors/local/staging.h - holds what is to be mounted where nobody else can exchange it
  *
- * podman is told paths, and whoever owns a directory on a path's way can put something else there at any
- * moment.  So what was opened and looked at is mounted, by its descriptor, at a place that only root
- * can reach, and podman is told that path: it leads to what was looked at, whatever happens to
- * the user's own path.  (A path below /proc/PID/fd would not do: the kernel mounts from it only within one
- * mount namespace, and each container has its own.)
+ * podman takes paths, and whoever owns a directory on the way can put something else there at any moment.  So
+ * what was opened and checked is mounted, by its descriptor, at a place that only root can reach, and podman
+ * is given that path: it leads to what was checked, whatever happens to the user's own path.  (A path below
+ * /proc/PID/fd would not do: the kernel mounts from it only within one mount namespace, and each container
+ * has its own.)
  *
  *   mounts/<id>-a<attempt>/       a tmpfs of the job's own, in the local executor's storage
  *   mounts/<id>-a<attempt>/<n>    the job's n-th source

@@ -1,12 +1,12 @@
-/* executors/local/start.c - starting what was made at podman
+/* executors/local/start.c - starts the pods and containers of a batch
  *
- * A request to start that was not answered may have been obeyed: the outcome is then
+ * A request to start that was not answered may have been carried out: the outcome is then
  * SUBMIT_UNKNOWN.
  */
 #include "executors/local/step.h"
 
-/* The pod's own container goes first: podman 4.3 fails now and then when two tasks that are started
- * at the same time both find that it does not run yet. */
+/* Start the pods' own containers first: podman 4.3 sometimes fails when two tasks that are started at the same
+ * time both find that theirs does not run yet. */
 static void start_pods(struct batch *batch)
 {
     struct step step = step_make(batch);
@@ -31,7 +31,7 @@ static void start_pods(struct batch *batch)
     step_free(&step);
 }
 
-/* podman does not want to start it, or has started it and says otherwise. */
+/* podman refuses to start the task, or has started it and says otherwise: look at the container. */
 static void look_whether_started(struct batch *batch, const struct subject *subject,
                                  const struct podman_call *start)
 {
@@ -66,7 +66,7 @@ static void note_started(struct batch *batch, const struct subject *subject,
         look_whether_started(batch, subject, call);
     else if (call->outcome == PODMAN_DOWN)
         step_trouble(layout, call);
-    else { /* it may run, whatever was answered: look again */
+    else { /* it may run, whatever the answer was: look again later */
         layout_decide(layout, SUBMIT_UNKNOWN);
         error_set(&layout->submission->error, "podman did not say whether the job was started: %s",
                   call->error.text);

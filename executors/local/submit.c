@@ -1,17 +1,17 @@
-/* executors/local/submit.c - handing jobs to podman, exactly once
+/* executors/local/submit.c - submits jobs to podman, exactly once
  *
  * A batch goes through the steps together, each step being one batch of requests.  A layout whose
  * outcome is decided takes no further part.
  *
- * What was made for a job that is then refused is removed again.  Where that, or an answer, cannot
- * be had, the outcome is SUBMIT_UNKNOWN: the same submission made again finds what there is.
+ * What was made for a job that is then refused is removed again.  When that fails, or an answer is
+ * missing, the outcome is SUBMIT_UNKNOWN: the same submission, repeated, finds what exists.
  *
- * A job of several tasks may be refused when some of them run already: podman tells only when a
- * task is started that it cannot be.  Those that run are removed.  That the job is refused is noted
- * in our own storage before, and the note stays, so that the same submission repeated, because we
- * were killed or an answer was lost, goes on removing and does not run them a second time.  One
- * that is no repetition, since the caller has noted that outcome, takes the note away and is a new
- * try.  Known weakness: the note of a job that is never retried stays for good.
+ * A job of several tasks may be refused when some of them run already: podman reports only when a task is
+ * started that it cannot be.  The running ones are removed.  Before that, the refusal is noted in
+ * dlspool's storage, and the note stays: when the same submission is repeated, because dlspool was killed
+ * or an answer was lost, it goes on removing and does not run the tasks a second time.  A submission that
+ * is no repetition, since the caller has noted that outcome, removes the note and is a new try.  Known
+ * weakness: the note of a job that is never retried stays for good.
  */
 #include "executors/local/step.h"
 
@@ -22,7 +22,7 @@
 #include "executors/local/storage.h"
 #include "executors/local/turns.h"
 
-/* Remove what was made for a job that podman does not get after all. */
+/* Remove what was made for a job that is refused after all. */
 static void remove_again(struct batch *batch, const struct layout *layout)
 {
     struct submission *submission = layout->submission;
@@ -50,7 +50,7 @@ static void finish_layout(struct batch *batch, struct layout *layout)
     struct submission *submission = layout->submission;
     if (!layout->decided)
         layout_decide(layout, SUBMIT_ACCEPTED);
-    /* What runs, of a job that will be handed in again, must not be removed and run again. */
+    /* Running tasks of a job that will be submitted again must not be removed and run a second time. */
     if ((submission->outcome == SUBMIT_UNAVAILABLE || submission->outcome == SUBMIT_NO_ROOM) &&
         layout_has_started(layout))
         submission->outcome = SUBMIT_UNKNOWN;
@@ -61,7 +61,7 @@ static void finish_layout(struct batch *batch, struct layout *layout)
     } else if (layout->made && submission->outcome != SUBMIT_UNKNOWN) {
         remove_again(batch, layout);
     }
-    /* A request to start that is still under way needs what is held. */
+    /* A request to start that is still under way needs the held sources. */
     char job[LOCAL_NAME_SIZE];
     local_job_name(job, submission->id, submission->attempt);
     if (submission->outcome != SUBMIT_UNKNOWN)
@@ -81,7 +81,7 @@ static void decide_all_unavailable(struct batch *batch, const struct error *erro
     }
 }
 
-/* Look at podman's containers: adopt, and count what is left for the rest. */
+/* Look at podman's containers: adopt those of earlier tries, and allocate what is left to the rest. */
 static void take_stock(struct batch *batch)
 {
     struct podman_container *containers = NULL;
@@ -104,13 +104,13 @@ int local_needs(struct executor *executor, struct text manifest, struct demand *
     const struct local_manifest *read = local_manifest_read(arena, manifest, &error);
     (void)executor;
     *demand = (struct demand){0};
-    /* Tasks that take turns begin when there is room for one of them. */
+    /* A job whose tasks take turns begins when one of them fits. */
     int result = read ? 0 : -1;
     for (size_t i = 0; read && i < (read->parallelism ? 1 : read->task_count); i++) {
         demand->cpus += read->tasks[i].cpus;
         demand->gpus += read->tasks[i].gpus;
         if (demand->memory > INT64_MAX - read->tasks[i].memory)
-            result = -1; /* it can never fit, which submit() says */
+            result = -1; /* it can never fit, and submit() refuses it */
         else
             demand->memory += read->tasks[i].memory;
     }
@@ -128,7 +128,7 @@ void local_submit(struct executor *executor, struct submission **submissions, si
     batch.layouts = arena_allocate(batch.arena, (count + 1) * sizeof(*batch.layouts));
     for (size_t i = 0; i < count; i++)
         layout_read(&batch, &batch.layouts[i], submissions[i]);
-    /* Without it, another process may for once give away the room that is counted here. */
+    /* Without the lock, another process may for once allocate the resources that are counted here. */
     int held = local_turns_hold(batch.local, batch.local->settings.request_timeout);
     if (layout_any_left(&batch))
         take_stock(&batch);

@@ -21,8 +21,8 @@ struct refusal {
 };
 
 enum {
-    TRIES = 4,           /* rounds of starts in one look: each may show that some cannot be */
-    HOLD_TIMEOUT = 5000, /* milliseconds for looking at the users' paths */
+    TRIES = 4, /* rounds of starts in one poll: each may find tasks that cannot be started */
+    HOLD_TIMEOUT = 5000, /* milliseconds for the check of the users' paths */
 };
 
 /* ---- what cannot be started ---- */
@@ -81,7 +81,7 @@ void local_turns_free(struct local *local)
     local->refusals = NULL;
 }
 
-/* ---- whose turn it is ---- */
+/* ---- which tasks are next ---- */
 
 static bool waits_for_turn(const struct podman_container *container)
 {
@@ -121,7 +121,7 @@ static bool is_in_use(const struct local_turns *job, const char *gpus)
     return false;
 }
 
-/* Note those whose turn it is, as if they ran already, so that two do not take the same place. */
+/* Choose the tasks whose turn it is, and set them to running, so that no two take the same place. */
 static size_t choose_tasks(const struct local_turns *job, struct free_resources *available,
                            struct podman_container **chosen)
 {
@@ -153,7 +153,7 @@ int local_turns_hold(const struct local *local, int64_t patience)
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int64_t begin = clock_elapsed();
     int held = openat(local->directory, "turns", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    /* A record lock: children of ours do not have it, and it ends with this process. */
+    /* A record lock: child processes do not inherit it, and it ends with this process. */
     while (held >= 0 && fcntl(held, F_SETLK, &lock)) {
         if (clock_elapsed() - begin >= patience) {
             close(held);
@@ -172,7 +172,7 @@ void local_turns_release(int held)
 
 /* ---- starting ---- */
 
-/* The job of each of the containers, once; returns how many. */
+/* List the jobs of the containers, each once; returns how many. */
 static size_t jobs_of(struct local *local, struct arena *arena,
                       struct podman_container *const *tasks, size_t count, struct sources **jobs)
 {
@@ -193,7 +193,7 @@ static size_t jobs_of(struct local *local, struct arena *arena,
     return found;
 }
 
-/* The outcome of holding what the task's job mounts; of one that is not among these, nothing is held. */
+/* The outcome of holding what the task's job mounts; a job that is not in the list has nothing held. */
 static enum access_outcome outcome_of(const struct podman_container *task,
                                       struct sources *const *jobs, size_t count,
                                       const char **sentence)
@@ -208,7 +208,7 @@ static enum access_outcome outcome_of(const struct podman_container *task,
     return ACCESS_GRANTED;
 }
 
-/* Hold what the jobs mount; one whose list cannot be read is as one that is denied. */
+/* Hold what the jobs mount.  A job whose list cannot be read is treated as denied. */
 static void hold_sources(struct arena *arena, struct sources *const *jobs, size_t count)
 {
     struct error error;
@@ -225,8 +225,8 @@ static void hold_sources(struct arena *arena, struct sources *const *jobs, size_
     sources_hold(arena, known, readable, HOLD_TIMEOUT);
 }
 
-/* Keep those of the chosen whose sources are held, and return how many those are.  A task whose user may no
- * longer have what it mounts has failed (`refused`); where that cannot be told, the next look tells. */
+/* Keep the chosen tasks whose sources are held, and return how many these are.  A task whose user may no
+ * longer access what it mounts has failed (`refused`); where that is unknown, the next poll tries again. */
 static size_t keep_held(struct local *local, struct podman_container **chosen, size_t count,
                         struct sources *const *jobs, size_t job_count, bool *known, bool *refused)
 {
@@ -249,8 +249,8 @@ static size_t keep_held(struct local *local, struct podman_container **chosen, s
     return kept;
 }
 
-/* podman does not want to start it, or has started it and says otherwise.  Returns whether it is
- * now known. */
+/* podman refuses to start the task, or has started it and says otherwise: look at the container.  Returns
+ * whether its state is known now. */
 static bool look_again(struct local *local, struct arena *arena, struct podman_container *task,
                        const struct podman_call *start)
 {
@@ -274,7 +274,7 @@ static bool look_again(struct local *local, struct arena *arena, struct podman_c
     return known;
 }
 
-/* Returns whether it is known what became of the task; else the next look tells. */
+/* Note the answer to a start.  Returns whether the task's state is known; else the next poll looks again. */
 static bool note_started(struct local *local, struct arena *arena, struct podman_container *task,
                          const struct podman_call *call)
 {
@@ -284,8 +284,7 @@ static bool note_started(struct local *local, struct arena *arena, struct podman
     return call->outcome == PODMAN_REFUSED && look_again(local, arena, task, call);
 }
 
-/* Returns whether it is worth while to try again: some were refused, and others may take their
- * places. */
+/* Start the chosen tasks.  Returns whether to try again: some were refused, and others may take their places. */
 static bool start_chosen(struct local *local, struct arena *arena, struct podman_container **chosen,
                          size_t count)
 {
@@ -303,7 +302,7 @@ static bool start_chosen(struct local *local, struct arena *arena, struct podman
         refused = refused || chosen[i]->state == PODMAN_STATE_ENDED;
         podman_call_free(&calls[i]);
     }
-    /* A request to start that is still under way needs what is held. */
+    /* A request to start that is still under way needs the held sources. */
     for (size_t i = 0; known && i < job_count; i++)
         sources_drop(local, jobs[i]->job);
     return known && refused;
@@ -326,7 +325,7 @@ static bool any_waits(const struct local_turns *jobs, size_t count)
     return false;
 }
 
-/* What all dlspool's containers leave; -1: podman does not say. */
+/* Find what all of dlspool's containers leave free; -1: podman does not say. */
 static int find_available(struct local *local, struct arena *arena,
                           struct free_resources *available)
 {

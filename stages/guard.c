@@ -164,8 +164,9 @@ void guard_count(struct guard *guard, const char *stage)
     } else if (guard->ends < MOST_NARROWING) {
         guard->ends++;
         guard->time = clock_elapsed();
-        log_warn("%s ended over several jobs; it takes fewer at a time until the one is found",
-                 stage);
+        log_warn(
+            "%s ended over several jobs; it takes fewer jobs at a time until the one to blame is found",
+            stage);
     }
     guard_leave(guard);
 }

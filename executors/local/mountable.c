@@ -224,7 +224,7 @@ int mountable_check(const struct mountable *mountable, int descriptor, struct er
     char path[PATH_SIZE];
     struct error_quote_buffer buffers[2];
     if (mountable_path(descriptor, path, sizeof(path)))
-        return error_errno(error, "where what was found lies could not be told");
+        return error_errno(error, "it could not be determined where the path leads");
     const char *stored = part_below(&mountable->storage, descriptor, path);
     const char *spooled = part_below(&mountable->spool, descriptor, path);
     if (!stored && !(spooled && is_ours(spooled)))

@@ -254,8 +254,9 @@ static void give_up(struct acceptor *acceptor, size_t count)
 
 static int is_fenced(struct acceptor *acceptor, struct error *error)
 {
-    return stage_is_fenced(acceptor->stage) ? error_set(error, "this batch is left to the other")
-                                            : 0;
+    return stage_is_fenced(acceptor->stage)
+               ? error_set(error, "this batch is left to the other daemon")
+               : 0;
 }
 
 int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *const *refusals,

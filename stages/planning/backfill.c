@@ -318,7 +318,7 @@ static void look_at_all_running(struct backfill *backfill)
     backfill->count = 0;
     runs_refresh(backfill->runs);
     if (jobs_walk(backfill->spool, STATE_SUBMITTED, look_at_running, backfill))
-        log_warn("submitted/ could not be read; when there will be room is not known");
+        log_warn("submitted/ could not be read; it is unknown when resources become free");
     if (backfill->count)
         qsort(backfill->running, backfill->count, sizeof(*backfill->running), by_end);
 }

@@ -191,7 +191,7 @@ static bool look_at_submitted(struct planning *planning)
     struct error error;
     int wanted = job_cache_submitted_wants_plan(&planning->stage->spool, &error);
     if (wanted < 0)
-        log_warn("%s; whether jobs have deadlines is looked for again", error.text);
+        log_warn("%s; it is checked again whether jobs have deadlines", error.text);
     planning->looked = wanted >= 0;
     planning->on = planning->on || (wanted > 0 && !is_given_up());
     return planning->on;

@@ -63,7 +63,7 @@ void runs_refresh(struct runs *runs)
         return;
     struct arena *arena = arena_new();
     if (history_read(runs->spool, arena, &history, &error)) {
-        log_warn("%s; predictions rest on what was read before", error.text);
+        log_warn("%s; predictions use the runs that were read before", error.text);
         runs->settled = false;
         arena_free(arena);
         return;

@@ -190,7 +190,7 @@ void requeue_job(struct requeuer *requeuer, const struct requeue_action *action)
         if (damaged)
             control_file_clear(job, CONTROL_RETRY, NULL);
     } else if (duplicate_settle(requeuer->renewer.stage, &place, record.accepted)) {
-        log_detail("%s: was a copy", place.id);
+        log_detail("%s: this copy was quarantined", place.id);
     } else if (action->kind == ACTION_KILL) {
         kill_waiting(requeuer, job, &record);
     } else if (action->kind == ACTION_END_WAIT) {

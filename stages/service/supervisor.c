@@ -289,12 +289,12 @@ static void prepare_stages(struct supervisor *supervisor)
 {
     struct error error;
     if (seal_is_needed(supervisor->settings.user) && seal_make_key(&supervisor->spool, &error))
-        log_warn("%s; jobs wait until there is one", error.text);
+        log_warn("%s; jobs wait until there is a key for seals", error.text);
     trust_warn(&supervisor->spool, &supervisor->settings);
     if (settings_has_messages(&supervisor->settings) && make_messages(supervisor, &error))
         log_warn("%s", error.text);
     if (ask_host(&supervisor->spool, &supervisor->settings, &error))
-        log_warn("%s; what this machine has stays as it was last known", error.text);
+        log_warn("%s; this machine's libraries stay as last known", error.text);
 }
 
 /* dlspool.yaml has changed: if it is good, put it in force and stop all stages, which are then restarted with
@@ -312,7 +312,7 @@ static void follow_settings(struct supervisor *supervisor)
     }
     bool same = strcmp(settings.sha256, supervisor->settings.sha256) == 0;
     if (same && last_problem[0])
-        log_say("dlspool.yaml is again what is in force");
+        log_say("dlspool.yaml is the same as the settings in force again");
     else if (same && supervisor->hangup)
         log_say("SIGHUP: dlspool.yaml is what is in force");
     last_problem[0] = '\0';

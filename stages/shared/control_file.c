@@ -65,7 +65,7 @@ int control_file_pending(int job, enum control_verb verb, struct control_request
         if (number == ENOENT)
             return 0;
         if (!file_is_damaged(number)) {
-            log_warn("whether a %s was asked for is unknown at the moment: %s",
+            log_warn("it is unknown at the moment whether a %s was requested: %s",
                      request_control_name(verb), strerror(number));
             return -1;
         }

@@ -61,7 +61,7 @@ int resize_pending(int job, const struct job_record *record, struct resize_reque
         buffer_free(&bytes);
         if (number == ENOENT || file_is_damaged(number))
             return 0;
-        log_warn("%.*s: whether it should be resized is unknown at the moment: %s",
+        log_warn("%.*s: it is unknown at the moment whether a resize was requested: %s",
                  (int)record->id.length, record->id.length ? record->id.data : "",
                  strerror(number));
         return -1;

@@ -408,8 +408,8 @@ static void note_answer(struct submitter *submitter, struct item *item, struct e
     } else if (may_be_there(submission)) {
         item->fate = ITEM_KEEP;
         if (submission->outcome != SUBMIT_UNAVAILABLE)
-            log_warn("%s: whether the executor has it is unknown; asking again: %s", item->place.id,
-                     submission->error.text);
+            log_warn("%s: it is unknown whether the executor has it; asking again: %s",
+                     item->place.id, submission->error.text);
     } else if (submission->outcome == SUBMIT_UNAVAILABLE || submission->outcome == SUBMIT_NO_ROOM) {
         note_declined(submitter, item);
     } else {

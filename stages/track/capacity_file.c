@@ -100,5 +100,5 @@ void capacity_file_note(const struct spool *spool, struct executor *executor, in
         executor->operations->capacity(executor, &capacity, &error))
         return;
     if (capacity_write(spool, &capacity, clock_now(), &error))
-        log_warn("what the executor has could not be written down: %s", error.text);
+        log_warn("the executor's capacity could not be written down: %s", error.text);
 }

@@ -80,7 +80,7 @@ void follow_output_before_end(struct tracker *tracker, struct followed *const *t
         if (call->directory >= 0)
             calls[asked++] = call;
         else
-            log_warn("%s: what it prints last may be lost: %s", call->id, call->error.text);
+            log_warn("%s: its last output may be lost: %s", call->id, call->error.text);
     }
     if (asked)
         tracker->executor->operations->output(tracker->executor, calls, asked);

@@ -133,7 +133,7 @@ static bool clean_up(struct tracker *tracker, const struct tracked *tracked, con
     struct removed_job removed = {.attempt = attempt, .time = clock_now()};
     memcpy(removed.id, id, strlen(id) + 1);
     if (removed_file_note(&tracker->stage.spool, &removed, &error))
-        log_warn("%s: that it was ended could not be written down for `dlspool status`: %s", id,
+        log_warn("%s: it could not be noted for `dlspool status` that the job was ended: %s", id,
                  error.text);
     return true;
 }
@@ -213,6 +213,6 @@ void lost_find_orphans(struct tracker *tracker)
     int listed =
         tracker->executor->operations->list(tracker->executor, take_orphan, tracker, &error);
     if (listed)
-        log_detail("jobs that have no directory could not be looked for: %s", error.text);
+        log_detail("jobs without a directory could not be looked for: %s", error.text);
     tracker->orphans_next = now + (listed ? orphans_retry : STRAYS_INTERVAL);
 }

@@ -120,7 +120,8 @@ struct measure *measure_new(int job, const struct job_record *record)
                                 .stopping = -1};
     int result = progress_file_read(job, &progress, &error);
     if (result < 0)
-        log_warn("%.*s is measured again: %s", (int)record->id.length, record->id.data, error.text);
+        log_warn("%.*s: its progress is measured anew: %s", (int)record->id.length, record->id.data,
+                 error.text);
     if (result)
         return measure;
     if (progress.attempt != record->attempt)

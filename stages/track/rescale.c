@@ -255,7 +255,8 @@ static void write_and_carry_on(struct tracker *tracker, struct rescaling *jobs, 
         if (jobs[i].step == STEP_NONE)
             continue;
         if (write_down(&jobs[i], &error)) {
-            log_warn("%s: %s; its new size waits", jobs[i].followed->place.id, error.text);
+            log_warn("%s: %s; it is resized once this works", jobs[i].followed->place.id,
+                     error.text);
             jobs[i].step = STEP_NONE;
         }
         any = any || jobs[i].step != STEP_NONE;

@@ -188,7 +188,7 @@ static void learn_job_unguarded(struct tracker *tracker, struct text id)
         return;
     int read = track_read_record(tracker, job, place.id, &record, &error);
     if (duplicate_settle(&tracker->stage, &place, read ? 0 : record.accepted)) {
-        log_detail("%s: was a copy", place.id);
+        log_detail("%s: this copy was quarantined", place.id);
     } else if (read) {
         log_warn("%s: %s; it is retried", place.id, error.text);
     } else if ((tracked = names_add(tracker->jobs, id))) {
@@ -310,7 +310,7 @@ static struct stage *track_open(const char *directory, struct error *error)
     guard_count(tracker->guard, stage->name);
     tracker->repository = stage_repository(stage, error);
     if (!tracker->repository)
-        log_warn("%s; how jobs fail is not judged until this is fixed", error->text);
+        log_warn("%s; failed jobs are not diagnosed until this is fixed", error->text);
     tracker->executor = sealed ? NULL : stage_executor(stage, error);
     if (tracker->executor)
         tracker->watch =

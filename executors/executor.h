@@ -218,8 +218,9 @@ struct executor_operations {
     /* Does it accept submissions at all?  -1 and the reason when not. */
     int (*ready)(struct executor *executor, struct error *error);
     void (*submit)(struct executor *executor, struct submission **batch, size_t count);
-    /* Ask for the state of many jobs at once.  -1 and a sentence when the scheduler cannot be asked: then
-     * all phases are PHASE_UNKNOWN. */
+    /* Ask for the state of many jobs at once, and do what the jobs need to go on there, such as starting tasks
+     * whose turn has come, or submitting again what the scheduler has forgotten.  -1 and a sentence when the
+     * scheduler cannot be asked: then all phases are PHASE_UNKNOWN. */
     int (*poll)(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                 size_t count, struct error *error);
     /* For each job of the batch: tell its tasks to end, politely or with force.  Returns at once;

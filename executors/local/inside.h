@@ -81,7 +81,8 @@ void local_infra_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int a
 void local_task_name(char buffer[static LOCAL_NAME_SIZE], const char *id, int attempt,
                      struct text role, int index);
 
-/* Wait until podman answers; -1 and a sentence when it does not. */
+/* Wait until podman answers, starting its service if that is dlspool's own (podman_service.h).  -1 and a
+ * sentence when it does not. */
 int local_ensure(struct local *local, struct error *error);
 
 /* ---- labels.c ---- */
@@ -122,7 +123,8 @@ bool local_needs_pod(const struct local_manifest *manifest);
 int local_write_files(const struct specification *specification, const struct local_task *task,
                       struct error *error);
 
-/* ---- the operations ---- */
+/* ---- the operations ----
+ * local_poll() also starts containers: those whose turn has come, and lost tasks (poll.c). */
 
 void local_submit(struct executor *executor, struct submission **batch, size_t count);
 int local_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs, size_t count,

@@ -1,6 +1,6 @@
 /* executors/local/layout.h - what to do about each submission of a batch
  *
- * The part of a submission that changes nothing at podman: reading the manifest, recognising what an
+ * The part of a submission before anything is made at podman: reading the manifest, recognising what an
  * earlier try has made, allocating resources, holding what is at the user's paths, writing files.  A layout
  * whose outcome is decided takes no further part.  Layouts live in the batch's arena.
  */
@@ -63,7 +63,9 @@ bool layout_has_made(const struct layout *layout, const struct podman_container 
 void layout_adopt(struct layout *layout, struct layout_task *task,
                   const struct podman_container *container, struct arena *arena);
 
-/* The steps, for all undecided layouts of a batch.  `containers` are all of dlspool's. */
+/* The steps, for all undecided layouts of a batch.  `containers` are all of dlspool's.  The first step removes
+ * containers of a job that never ran when they were made from another manifest; the third mounts the job's
+ * sources in the storage (sources.h). */
 void layout_match_containers(struct batch *batch, struct podman_container *containers,
                              size_t count);
 void layout_take_resources(struct batch *batch, const struct podman_container *containers,

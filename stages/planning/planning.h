@@ -49,8 +49,10 @@ void planning_note_job(struct planning *planning, const struct job_record *recor
 /* When the next plan is due, of clock_elapsed(); INT64_MAX while planning is off. */
 int64_t planning_due(const struct planning *planning);
 
-/* Make a plan if one is due, and return true then.  `answers`: the executor accepts submissions
- * now; when false, what it reported last is used.  Planning may be off afterwards. */
+/* Make a plan if one is due, do what follows from it, and return true then: jobs that change size are rendered
+ * again, by another process, for up to a second; promises and resize requests are written durably, and DIR/plan.
+ * `answers`: the executor accepts submissions now; when false, what it reported last is used.  Planning may be
+ * off afterwards. */
 bool planning_make_plan(struct planning *planning, bool answers);
 
 /* The next job to submit by the last plan; false when there are no more. */

@@ -36,7 +36,7 @@ int control_file_write(int job, enum control_verb verb, struct text by, uid_t ui
 int control_file_write_begin(int job, struct text by, uid_t uid, int64_t now, struct error *error);
 
 /* Does the job's directory contain a request of that verb? 1 yes; 0 no; -1 when that cannot be
- * determined now, and nothing that depends on it may be decided.  A damaged request counts, as one
+ * determined now, which is logged, and nothing that depends on it may be decided.  A damaged request counts, as one
  * by "somebody". */
 int control_file_pending(int job, enum control_verb verb, struct control_request *request);
 /* Until when does `begin`, a job's own time or 0, keep it back now?  0: nothing does, as the time has

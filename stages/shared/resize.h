@@ -35,7 +35,7 @@ int resize_write(int job, const struct job_record *record, const struct resize_r
                  struct error *error);
 
 /* 1 and the request; 0: there is none, or it is void or damaged; -1 when that cannot be determined
- * now. */
+ * now, which is logged. */
 int resize_pending(int job, const struct job_record *record, struct resize_request *request);
 
 /* Does a file of that name exist, or could it?  A quick check that needs no record. */

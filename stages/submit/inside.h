@@ -72,8 +72,9 @@ struct submitter {
     struct error reason; /* why the executor does not answer; or what `next` or `first` waits for */
 };
 
-/* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  False when nothing needs
- * doing. */
+/* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  A duplicate is settled, a job whose
+ * manifest does not fit its record is rendered again, and where records are sealed the manifest is verified
+ * by another process, which takes as long as rendering.  False when nothing needs doing. */
 bool handover_open_job(struct submitter *submitter, struct item *item, const char *id);
 /* If the job must be submitted: fill in its submission, with its intent noted but not yet durable;
  * or let it wait for a limit. */

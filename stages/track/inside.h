@@ -117,9 +117,9 @@ struct tracker {
     bool capacity_idle;    /* ... which was done since the last job ended */
 };
 
-/* Read a job's record.  A job with a damaged record is followed to its end by its log, since it
- * runs whatever its files say.  So is one whose seal is wrong, and nothing is granted to its owner.  -1 and
- * a sentence when the record cannot be read now. */
+/* Read a job's record.  A damaged one is logged, renamed, and replaced by one that is made from the job's log, as
+ * the job runs whatever its files say.  One whose seal is wrong grants nothing to the job's owner.  -1 and a
+ * sentence when the record cannot be read now. */
 int track_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
                       struct error *error);
 

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "executors/environment.h"
 #include "executors/secret.h"
 
 enum {
@@ -52,49 +53,21 @@ static char *make_information(const struct kubeconfig_plugin *plugin)
     return out.data;
 }
 
-static bool is_set(const char *const *variables, const char *entry)
-{
-    size_t length = strcspn(entry, "=");
-    if (strncmp(entry, "KUBERNETES_EXEC_INFO=", 21) == 0)
-        return true;
-    for (size_t i = 0; variables[i]; i += 2)
-        if (strlen(variables[i]) == length && strncmp(variables[i], entry, length) == 0)
-            return true;
-    return false;
-}
-
+/* The variables of the kubeconfig file, and KUBERNETES_EXEC_INFO. */
 static char **make_environment(const struct kubeconfig_plugin *plugin)
 {
-    const char *const *variables = (const char *const *)plugin->variables;
-    size_t count = 0, used = 0;
-    while (environ[count])
+    size_t count = 0;
+    while (plugin->variables[count])
         count++;
-    for (size_t i = 0; variables[i]; i += 2)
-        count++;
-    char **environment = memory_allocate((count + 2) * sizeof(*environment));
-    for (size_t i = 0; environ[i]; i++)
-        if (!is_set(variables, environ[i]))
-            environment[used++] = memory_copy_string(environ[i]);
-    struct buffer entry = {0};
-    for (size_t i = 0; variables[i]; i += 2) {
-        buffer_clear(&entry);
-        buffer_printf(&entry, "%s=%s", variables[i], variables[i + 1]);
-        environment[used++] = memory_copy_string(entry.data);
-    }
-    buffer_free(&entry);
+    const char **variables = memory_allocate((count + 3) * sizeof(*variables));
+    memcpy(variables, plugin->variables, count * sizeof(*variables));
     char *information = make_information(plugin);
-    struct buffer told = {0};
-    buffer_printf(&told, "KUBERNETES_EXEC_INFO=%s", information);
+    variables[count] = "KUBERNETES_EXEC_INFO";
+    variables[count + 1] = information;
+    char **environment = environment_make(variables, NULL);
+    free(variables);
     free(information);
-    environment[used++] = told.data;
     return environment;
-}
-
-static void free_environment(char **environment)
-{
-    for (char **variable = environment; *variable; variable++)
-        free(*variable);
-    free(environment);
 }
 
 /* Start the plugin in a session of its own, with the default signals; its standard output and standard
@@ -124,7 +97,7 @@ static int spawn_plugin(const struct kubeconfig_plugin *plugin, int output, int 
     } arguments = {plugin->arguments};
     int number = posix_spawnp(process, plugin->arguments[0], &actions, &attributes,
                               arguments.wanted, environment);
-    free_environment(environment);
+    environment_free(environment);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     return number;

@@ -17,35 +17,7 @@
 
 #include "base/signals.h"
 #include "base/text.h"
-
-/* This process's environment without the variables that `without` names, and with the given ones; each is
- * allocated separately. */
-static char **make_environment(const struct process_start *start)
-{
-    size_t count = 0, added = 0, used = 0;
-    while (environ[count])
-        count++;
-    while (start->variables && start->variables[added])
-        added++;
-    char **environment = memory_allocate((count + added / 2 + 1) * sizeof(char *));
-    for (size_t i = 0; i < count; i++)
-        if (!start->without || strncmp(environ[i], start->without, strlen(start->without)) != 0)
-            environment[used++] = memory_copy_string(environ[i]);
-    for (size_t i = 0; i < added; i += 2) {
-        struct buffer variable = {0};
-        buffer_printf(&variable, "%s=%s", start->variables[i], start->variables[i + 1]);
-        environment[used++] = variable.data;
-    }
-    environment[used] = NULL;
-    return environment;
-}
-
-static void free_environment(char **environment)
-{
-    for (char **variable = environment; *variable; variable++)
-        free(*variable);
-    free(environment);
-}
+#include "executors/environment.h"
 
 /* What the new processes report through the pipe, two of them in either order.  It closes when the program is
  * executed. */
@@ -109,13 +81,13 @@ int process_start_detached(const struct process_start *start, pid_t *process)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
         return -1;
-    char **environment = make_environment(start);
+    char **environment = environment_make(start->variables, start->without);
     pid_t child = fork();
     if (child == 0)
         hand_over(start, environment, ends[1]);
     int number = child < 0 ? errno : EAGAIN; /* EAGAIN: should the child die without a message */
     close(ends[1]);
-    free_environment(environment);
+    environment_free(environment);
     *process = 0;
     if (child > 0) {
         struct notice notice;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "executors/environment.h"
 #include "executors/local/access.h"
 #include "executors/local/conmon_log.h"
 #include "executors/local/kernel_log.h"
@@ -293,6 +294,34 @@ static void a_containers_number_stays_until_its_job_is_forgotten(void **state)
     names_free(numbers);
 }
 
+/* How often an environment has an entry that begins so. */
+static int entries(char **environment, const char *prefix)
+{
+    int count = 0;
+    for (size_t i = 0; environment[i]; i++)
+        count += text_starts(text_of(environment[i]), prefix);
+    return count;
+}
+
+static void a_started_program_has_our_environment_but_for_what_is_said(void **state)
+{
+    static const char *const variables[] = {"PARTS_A", "new", "PARTS_AB", "", NULL};
+    (void)state;
+    setenv("PARTS_A", "old", 1);
+    setenv("PARTS_ABC", "kept", 1);
+    setenv("PARTS_LEFT_OUT", "1", 1);
+    char **environment = environment_make(variables, "PARTS_LEFT");
+    assert_int_equal(entries(environment, "PARTS_A="), 1);
+    assert_int_equal(entries(environment, "PARTS_A=new"), 1);
+    assert_int_equal(entries(environment, "PARTS_AB="), 1);
+    assert_int_equal(entries(environment, "PARTS_ABC=kept"), 1);
+    assert_int_equal(entries(environment, "PARTS_LEFT"), 0);
+    environment_free(environment);
+    environment = environment_make(NULL, NULL);
+    assert_int_equal(entries(environment, "PARTS_"), 3);
+    environment_free(environment);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_look_that_takes_too_long_is_given_up),
         cmocka_unit_test(a_started_process_is_nobodys_child),
         cmocka_unit_test(a_containers_number_stays_until_its_job_is_forgotten),
+        cmocka_unit_test(a_started_program_has_our_environment_but_for_what_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

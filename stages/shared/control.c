@@ -275,8 +275,8 @@ static int decide_tasks(const struct asking *asking, int64_t now, struct error *
     return result;
 }
 
-/* A job that runs is held by stopping it at its checkpoint: as one that gives way, it goes to failed/, and on from there
- * to held/.  One that is let go before it was stopped runs on. */
+/* A job that runs is held by stopping it at its checkpoint: like a preempted job it goes to failed/, and from
+ * there to held/.  One that is released before it has stopped goes on running. */
 static int stop_or_go_on(const struct asking *asking, int64_t now, struct error *error)
 {
     const struct job_record *record = asking->record;

@@ -32,7 +32,7 @@ enum wish_kind {
     WISH_SIGNAL, /* its name; the number is milliseconds before the time limit */
     WISH_DIRECTORY,
     WISH_HOLD,
-    WISH_SPREAD, /* as the native field; empty: prefer */
+    WISH_SPREAD,      /* as the native field; empty: prefer */
     WISH_NICE,        /* 0 or more */
     WISH_MAIL_EVENTS, /* a set (job/messages.h) */
     WISH_MAIL_USERS,  /* valid addresses, with commas between them */

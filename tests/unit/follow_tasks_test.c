@@ -36,8 +36,8 @@ static struct {
     int64_t waited_since;
     bool vanished;
     int64_t started[TASKS];
-    int signals, signal; /* how many were sent, and the last */
-    char signalled[32];  /* ... and to whom */
+    int signals, signal;     /* how many were sent, and the last */
+    char signalled[32];      /* ... and to whom */
     const char *unreachable; /* what of its first task is; since when poll() was told that it is: */
     int64_t unreachable_since;
 } fake;

@@ -564,11 +564,12 @@ static void unknown_fields_name_the_nearest(void **state)
          "f.yaml:5:9: spread: found true, expected require (each task on a node of its own) or prefer (as far as there is room)"},
         {"tasks: {w: {image: x}}", "f.yaml:5:13: tasks.w.image: unknown field here; it is a field "
                                    "of a job"},
-        {"\"\\e[31m\": x", "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
-                           "library, version, type, program, entry, args, script, dataset, output, "
-                           "tasks, env, image, gpu_type, features, spread, priority, retries, "
-                           "time_limit, signal, queue, complete, array, size, debug, begin, "
-                           "deadline, deadline_mode, weight, units, checkpoint, after, hold, notify"},
+        {"\"\\e[31m\": x",
+         "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
+         "library, version, type, program, entry, args, script, dataset, output, "
+         "tasks, env, image, gpu_type, features, spread, priority, retries, "
+         "time_limit, signal, queue, complete, array, size, debug, begin, "
+         "deadline, deadline_mode, weight, units, checkpoint, after, hold, notify"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},
     };
     CHECK_BAD(cases);

@@ -150,9 +150,9 @@ static SHAPE_READER(read_roles)
 /* ---- prerequisites ---- */
 
 static const struct field auth_fields[] = {
-    {SHAPE("username", shape_secret_string)},
-    {SHAPE("password", shape_secret_string)},
-    {SHAPE("registryuri", shape_secret_string)},
+    {SHAPE("username", shape_string)},
+    {SHAPE("password", shape_string)},
+    {SHAPE("registryuri", shape_string)},
 };
 static const struct field_table auth_table = OPEN(auth_fields, "auth");
 

@@ -1,7 +1,7 @@
 /* request/openpai/v2_values.c - single values of an OpenPAI v2 file
  *
- * Types are strict, as in the server's schema: "2" is not a number.  Values that may be secrets are
- * never quoted in a sentence.
+ * Types are strict, as in the server's schema: "2" is not a number.  What may be a secret is known by its
+ * path, in request/problems.c, and never quoted in a sentence.
  */
 #include "request/openpai/v2_values.h"
 
@@ -24,15 +24,6 @@ SHAPE_READER(shape_string)
     else if (memchr(value->string.data, '\0', value->string.length))
         problems_add(reading, path, value->line, value->column,
                      "found a NUL byte, expected a text without");
-}
-
-/* A text; problems do not quote it. */
-SHAPE_READER(shape_secret_string)
-{
-    if (value->kind != VALUE_STRING)
-        problems_add(reading, path, value->line, value->column,
-                     "found a %s, expected a text (in quotation marks)",
-                     value_kind_name(value->kind));
 }
 
 SHAPE_READER(shape_strings)

@@ -19,7 +19,6 @@
 
 field_reader shape_string;            /* a text */
 field_reader shape_strings;           /* a list of at least `least` texts */
-field_reader shape_secret_string;     /* a text, never quoted */
 field_reader shape_secrets;           /* a map, never quoted */
 field_reader shape_whole_number;      /* from `least` to `most` */
 field_reader shape_completion_number; /* from -1 (never); null also means never */

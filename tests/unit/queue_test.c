@@ -276,7 +276,8 @@ static void what_is_given_back_has_waited_all_along(void **state)
     elapsed = 2300;
     assert_false(queue_passes(queue, &first));
     queue_end_waiting(queue, 1);
-    takes(queue, "high-0000000000001");
+    takes(queue, "high-0000000000001"); /* which has waited, too */
+    takes(queue, "high-0000000000002"); /* which has not, nor has the other any more */
     put(queue, "admin-0000000000001", 3, 51, 0);
     assert_true(queue_passes(queue, &first));
     queue_free(queue);

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib.bash"
 command -v podman >/dev/null || skip_all "podman is not installed"
 [ "$(id -u)" = 0 ] || skip_all "without root all jobs are of one user"
-"${CC:-cc}" -D_GNU_SOURCE -O1 -o "$scratch/flip" "$top/tests/flip.c" 2>"$scratch/cc.log" ||
+${CC:-cc} -D_GNU_SOURCE -O1 -o "$scratch/flip" "$top/tests/flip.c" 2>"$scratch/cc.log" ||
     skip_all "no compiler: $(tail -n 1 "$scratch/cc.log")"
 new_spool local || exit 1
 set_setting cpus 16

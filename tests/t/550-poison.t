@@ -3,7 +3,7 @@
 # each is tried three times and then set aside with a reason and what was dropped; other people's jobs
 # are accepted meanwhile; and what reads them comes to rest.
 . "$(dirname "$0")/lib.bash"
-"${CC:-cc}" -shared -fPIC -O1 -D_GNU_SOURCE -o "$scratch/poison.so" "$top/tests/poison.c" -ldl 2>"$scratch/cc.log" ||
+${CC:-cc} -shared -fPIC -O1 -D_GNU_SOURCE -o "$scratch/poison.so" "$top/tests/poison.c" -ldl 2>"$scratch/cc.log" ||
     skip_all "no compiler for the library that crashes: $(head -n 1 "$scratch/cc.log")"
 new_spool null || exit 1
 log=$scratch/daemon.log

@@ -3,6 +3,7 @@
  *
  * The executor does and says what the test wants.
  */
+#include <dirent.h>
 #include <signal.h>
 
 #include "base/file.h"
@@ -183,6 +184,16 @@ static const struct executor_operations operations = {.name = "local",
                                                       .signal = fake_signal,
                                                       .close = fake_close};
 
+static size_t count_descriptors(void)
+{
+    DIR *descriptors = opendir("/proc/self/fd");
+    size_t count = 0;
+    while (readdir(descriptors))
+        count++;
+    closedir(descriptors);
+    return count;
+}
+
 /* An array of the indexes 3, 5 and 8 runs. */
 static int begin(void **state)
 {
@@ -250,6 +261,15 @@ static void why_says(const char *words)
         fail_msg("%.*s", (int)why.length, why.data);
     close(job);
     buffer_free(&why);
+}
+
+static void rounds_leave_no_directory_open(void **state)
+{
+    (void)state;
+    size_t before = count_descriptors();
+    for (int round = 0; round < 3; round++)
+        run_round_after(1000);
+    assert_int_equal(count_descriptors(), before);
 }
 
 static void it_is_written_down_and_told_politely_then_with_force(void **state)
@@ -625,6 +645,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
     const struct CMUnitTest tests[] = {
+        TEST(rounds_leave_no_directory_open),
         TEST(it_is_written_down_and_told_politely_then_with_force),
         TEST(nobody_is_forced_before_the_schedulers_grace_is_over),
         TEST(what_they_print_last_is_seen_to_before),

@@ -11,7 +11,8 @@
 static struct scratch templates;
 
 static struct {
-    bool write; /* at the next sync */
+    bool write;      /* at the next sync */
+    char claim[256]; /* what was written to */
     int syncs;
     struct statvfs disk;
 } fake;
@@ -29,6 +30,7 @@ static int write_meanwhile(int file)
             continue;
         assert_int_equal(write(claim, REST, strlen(REST)), strlen(REST));
         close(claim);
+        snprintf(fake.claim, sizeof(fake.claim), "%s", entry->d_name);
     }
     fake.write = false;
     closedir(claims);
@@ -115,6 +117,27 @@ static void what_is_written_after_it_was_read_is_read_again(void **state)
     close(job);
 }
 
+/* Intake was killed before it removed a claim, and meanwhile another stage has moved the job on. */
+static void what_has_become_a_job_becomes_no_other(void **state)
+{
+    (void)state;
+    char id[ID_SIZE];
+    drop();
+    fake.write = true;
+    run_rounds(20);
+    assert_int_equal(count_jobs(id), 1);
+    close_stage();
+    assert_int_equal(renameat(spool.states[STATE_FAILED], id, spool.states[STATE_SUBMITTED], id),
+                     0);
+    int claim = openat(spool.claims, fake.claim, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    assert_int_equal(write(claim, FIRST, strlen(FIRST)), strlen(FIRST));
+    close(claim);
+    open_stage();
+    run_rounds(20);
+    assert_int_equal(count_jobs(id), 0);
+    assert_int_equal(faccessat(spool.claims, fake.claim, F_OK, 0), -1);
+}
+
 static void a_disk_without_room_or_inodes_keeps_incoming_waiting(void **state)
 {
     (void)state;
@@ -150,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_written_after_it_was_read_is_read_again),
+        TEST(what_has_become_a_job_becomes_no_other),
         TEST(a_disk_without_room_or_inodes_keeps_incoming_waiting),
         TEST(a_disk_that_counts_no_inodes_has_enough),
     };

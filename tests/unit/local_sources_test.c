@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -293,8 +294,9 @@ static void what_another_view_has_is_refused(void **state)
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
-        if (unshare(CLONE_NEWNS) || mount("t", path_of(scene->user, "a"), "tmpfs", 0, NULL) ||
-            write(ends[1], "x", 1) != 1)
+        /* It ends with this test, also where that fails. */
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) || unshare(CLONE_NEWNS) ||
+            mount("t", path_of(scene->user, "a"), "tmpfs", 0, NULL) || write(ends[1], "x", 1) != 1)
             _exit(1);
         pause();
         _exit(0);

@@ -214,6 +214,8 @@ static int choose_task(struct logs *logs, const struct job_place *place, struct 
     return status;
 }
 
+/* Print the output of the job, or of the task of an array, that the word means, and follow it where that is asked for;
+ * or print what an archive has. */
 static int print_logs(struct logs *logs, const char *word)
 {
     struct job_place place;
@@ -271,7 +273,8 @@ int command_logs(int argument_count, char **arguments)
         "Print what a job's tasks printed.",
         "ID is a job's id, its name, which means your newest job of that name, or a beginning of\n"
         "the id that only one job has; of an array, sweep/3 is the task of the index 3.  TASK is a\n"
-        "role and a number, such as worker-0; without it, all tasks are printed.  On a terminal, control characters are shown as text: ^[.\n",
+        "role and a number, such as worker-0; without it, all tasks are printed.\n"
+        "On a terminal, control characters are shown as text: ^[.\n",
         options};
     int operands, status;
     struct spool spool;

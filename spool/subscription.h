@@ -17,7 +17,8 @@
 #include "job/messages.h"
 #include "spool/spool.h"
 
-/* What happened of which its owner is told once: the event, the attempt, and how often the job had come back from failed/
+/* What happened of which its owner is told once: the event, the attempt, and how often the job had come back from
+ * failed/
  * or held/ by then. */
 struct message_key {
     enum message_event event;

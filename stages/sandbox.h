@@ -18,7 +18,8 @@
 int sandbox_enter(const struct spool *spool, struct text user, enum sandbox_reader reader,
                   struct error *error);
 
-/* Only the first: become the user, for good and without privileges.  Nothing where this is not root, or there is none. */
+/* Only the first: become the user, for good and without privileges.  Nothing where this is not root, or there is
+ * none. */
 int sandbox_become_user(struct text user, struct error *error);
 
 #endif

@@ -109,7 +109,8 @@ enum kubernetes_outcome kubernetes_ask(struct kubernetes *kubernetes, struct are
 /* GET a collection page by page; `path` has a query already.  Each page is handed to take(), which
  * returns false to end that.  Pages lie in the arena; with `arena` NULL each is gone when take()
  * returns.  The outcome of the page that failed, whose HTTP status is in *status, whose Retry-After (0: none)
- * in *rest, and whose sentence in `error`: KUBERNETES_GONE means to begin again, KUBERNETES_UNKNOWN is also that of take()'s end. */
+ * in *rest, and whose sentence in `error`: KUBERNETES_GONE means to begin again, KUBERNETES_UNKNOWN is also that of
+ * take()'s end. */
 typedef bool kubernetes_take_page(void *context, const struct value *page);
 enum kubernetes_outcome kubernetes_list_pages(struct kubernetes *kubernetes, struct arena *arena,
                                               const char *path, kubernetes_take_page *take,

@@ -1,6 +1,8 @@
-/* stages/intake/subscribe.h - of what the owner of a new job is told, and where: `notify` of the job file and of dlspool.yaml
+/* stages/intake/subscribe.h - of what the owner of a new job is told, and where: `notify` of the job file and of
+ * dlspool.yaml
  *
- * The addresses are settled here, once: what the settings say later is for later jobs.  What a site does not do is noted,
+ * The addresses are settled here, once: what the settings say later is for later jobs.  What a site does not do is
+ * noted,
  * and does not keep a job from running.
  */
 #ifndef STAGES_INTAKE_SUBSCRIBE_H

@@ -9,7 +9,8 @@
  * It also reads the plan of the spool for the stage, into memory that they share: that file is another each time, so a
  * confined process cannot be given it.
  *
- * One message is in each of COURIER_SLOTS slots at most, so neither a command that hangs nor many messages hold anything up;
+ * One message is in each of COURIER_SLOTS slots at most, so neither a command that hangs nor many messages hold
+ * anything up;
  * a command that takes longer than `timeout` is killed with its group.  The process ends with the stage.
  */
 #ifndef STAGES_NOTIFY_COURIER_H
@@ -41,7 +42,8 @@ struct courier_result {
     char said[COURIER_SAID_SIZE]; /* what the command printed last, or the reason; one line */
 };
 
-/* Start the process, for the spool in `directory`; `user`, if there is one and this is root, is whom it and the command run as.  -1 and a
+/* Start the process, for the spool in `directory`; `user`, if there is one and this is root, is whom it and the
+ * command run as.  -1 and a
  * sentence. */
 int courier_start(struct courier *courier, const char *directory,
                   const struct message_settings *settings, struct text user, struct error *error);
@@ -54,7 +56,8 @@ int courier_free_slot(const struct courier *courier);
 int courier_send(struct courier *courier, int slot, const struct courier_message *message,
                  struct error *error);
 
-/* Ask for the plan, unless that was done.  When its result has come courier_plan() has it, until it is asked for again. */
+/* Ask for the plan, unless that was done.  When its result has come courier_plan() has it, until it is asked for
+ * again. */
 void courier_ask_plan(struct courier *courier);
 struct text courier_plan(const struct courier *courier);
 

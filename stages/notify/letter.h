@@ -1,6 +1,7 @@
 /* stages/notify/letter.h - what the owner of a job is told, as a mail and as JSON for a webhook
  *
- * The same occasion always gives the same Message-ID, by which a mail that is sent a second time after a crash can be known.
+ * The same occasion always gives the same Message-ID, by which a mail that is sent a second time after a crash can be
+ * known.
  */
 #ifndef STAGES_NOTIFY_LETTER_H
 #define STAGES_NOTIFY_LETTER_H

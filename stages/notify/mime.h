@@ -1,7 +1,8 @@
 /* stages/notify/mime.h - text of any kind as parts of a mail: RFC 5322, 2045 and 2047, in ASCII
  *
  * Lines end in LF, as programs that take mail on standard input expect them.  Whatever the text, a header is one
- * header, and the body stays the body: in a header control characters are made blanks, and what is not ASCII, too long or
+ * header, and the body stays the body: in a header control characters are made blanks, and what is not ASCII, too
+ * long or
  * means something at the start of a line is encoded.
  */
 #ifndef STAGES_NOTIFY_MIME_H

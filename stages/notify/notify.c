@@ -6,7 +6,8 @@
  * sent.  So however long a mail server is away, jobs go on, and nothing waits in memory: what was not told is found
  * again.
  *
- * A message is told at least once; a second time only if the stage ended after it was sent and before that was durable, and
+ * A message is told at least once; a second time only if the stage ended after it was sent and before that was
+ * durable, and
  * then with the same Message-ID.  Of one job messages go in order, one at a time.  One that cannot be sent is
  * tried again, after a pause that doubles; so are all others, after a shorter one, as the server may be away.  After
  * `notify.give_up` it is dropped, and the log says so.

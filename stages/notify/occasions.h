@@ -2,7 +2,8 @@
  *
  * The log is the truth: what has happened is read from it each time, whole, and what was told before is left
  * out by its key (spool/subscription.h).  So nothing has to be remembered of where the reader was.  A failure counts
- * once the job is where its log says, or has gone on from there: a `failed` that a crash caught, after which the job was
+ * once the job is where its log says, or has gone on from there: a `failed` that a crash caught, after which the job
+ * was
  * submitted all the same, did not happen.
  *
  * A job that is stopped at its checkpoint to go on at another size is tried again, and begins, without a message.

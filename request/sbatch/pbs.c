@@ -160,13 +160,9 @@ static void keep_variables(struct wishes *wishes, const struct given *given)
     struct text rest = given->value, part;
     while (text_next(&rest, ',', &part)) {
         struct text value = part, name;
-        struct error_quote_buffer buffer;
         text_next(&value, '=', &name);
         if (!value.data)
-            wishes_refuse(wishes, given->shown, given->place,
-                          "found \"%s\" without a value, expected one, as the environment of the "
-                          "shell that submits is not taken along: write NAME=VALUE",
-                          error_quote(&buffer, part.data, part.length));
+            wishes_refuse_variable(wishes, given->shown, given->place, part);
         else
             wishes_add_variable(wishes, given->place, name, value);
         /* dlspool submit writes where it was called. */

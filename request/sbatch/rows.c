@@ -132,9 +132,9 @@ void rows_read(struct wishes *wishes, const struct row *table, struct directive_
                          error_quote(&buffer, word.text.data, word.text.length));
         else
             problems_add(wishes->reading, NULL, word.place.line, word.place.column,
-                         "found \"%s\", expected an option, which begins with -; a value with a "
-                         "blank in it stands in quotes, and most have none, as in --mem=16G",
-                         error_quote(&buffer, word.text.data, word.text.length));
+                         "found a word that is of no option, expected one, which begins with -; a "
+                         "value with a blank in it stands in quotes, and most have none, as in "
+                         "--mem=16G");
     }
 }
 

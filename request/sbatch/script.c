@@ -151,12 +151,28 @@ static void place_value(struct script *script, const struct directive *directive
     }
 }
 
+/* Add a problem for a line that gives no field.  What may be a value, which may be a secret, is not quoted. */
+static void refuse_line(struct script *script, const struct directive *directive,
+                        struct text content)
+{
+    struct error_quote_buffer buffer;
+    size_t length = 0;
+    while (length < content.length && !strchr(" \t=:", content.data[length]))
+        length++;
+    const char *rest = length == content.length      ? ""
+                       : content.data[length] == '=' ? "=..."
+                                                     : " ...";
+    problems_add(script->reading, NULL, directive->number, column_at(directive, content.data),
+                 "found \"%s%s\", expected field=value, such as library=pytorch or "
+                 "tasks.main.gpus=1",
+                 error_quote(&buffer, content.data, length), rest);
+}
+
 /* Read one `#DL field=value` line into the tree; `content` is the line after #DL. */
 static void read_directive(struct script *script, struct text line, uint32_t number,
                            struct text content)
 {
     struct directive directive = {.line = line, .number = number, .key = content};
-    struct error_quote_buffer buffer;
     const char *equals = memchr(content.data, '=', content.length);
     if (equals) {
         const char *end = content.data + content.length;
@@ -167,10 +183,7 @@ static void read_directive(struct script *script, struct text line, uint32_t num
     if (script->full)
         return;
     if (!equals || !is_key(directive.key)) {
-        problems_add(script->reading, NULL, number, column_at(&directive, content.data),
-                     "found \"%s\", expected field=value, such as library=pytorch or "
-                     "tasks.main.gpus=1",
-                     error_quote(&buffer, content.data, content.length));
+        refuse_line(script, &directive, content);
         return;
     }
     struct value *value = read_value(script, &directive);

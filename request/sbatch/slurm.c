@@ -109,7 +109,6 @@ static void keep_export(struct wishes *wishes, const struct given *given)
     struct text rest = given->value, part;
     while (text_next(&rest, ',', &part)) {
         struct text value = part, name;
-        struct error_quote_buffer buffer;
         text_next(&value, '=', &name);
         if (value.data)
             wishes_add_variable(wishes, given->place, name, value);
@@ -119,10 +118,7 @@ static void keep_export(struct wishes *wishes, const struct given *given)
                         "name what the program needs, as in --export=NAME=VALUE or #DL "
                         "env.NAME=VALUE");
         else if (!text_is(part, "NONE") && !text_is(part, "NIL"))
-            wishes_refuse(wishes, given->shown, given->place,
-                          "found \"%s\" without a value, expected one, as the environment of the "
-                          "shell that submits is not taken along: write NAME=VALUE",
-                          error_quote(&buffer, part.data, part.length));
+            wishes_refuse_variable(wishes, given->shown, given->place, part);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "request/sbatch/wishes.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "request/fields.h"
 #include "request/notes.h"
@@ -31,6 +32,30 @@ void wishes_refuse(struct wishes *wishes, const char *shown, struct place place,
     vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
     problems_add(wishes->reading, &path, place.line, place.column, "%s", sentence);
+}
+
+/* Is it written as names of variables mostly are: HOME, PATH_1? */
+static bool is_usual_name(struct text part)
+{
+    size_t length = 0;
+    while (length < part.length &&
+           strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789", part.data[length]))
+        length++;
+    return part.length && length == part.length && (part.data[0] < '0' || part.data[0] > '9');
+}
+
+void wishes_refuse_variable(struct wishes *wishes, const char *shown, struct place place,
+                            struct text part)
+{
+    struct error_quote_buffer buffer;
+    struct text name = is_usual_name(part)
+                           ? arena_printf(wishes->reading->arena, "\"%s\"",
+                                          error_quote(&buffer, part.data, part.length))
+                           : TEXT("a name");
+    wishes_refuse(wishes, shown, place,
+                  "found %s without a value, expected one, as the environment of the shell that "
+                  "submits is not taken along: write NAME=VALUE",
+                  name.data);
 }
 
 void wishes_add(struct wishes *wishes, enum wish_kind kind, struct wish wish)

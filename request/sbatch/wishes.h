@@ -66,6 +66,11 @@ void wishes_add_option(struct wishes *wishes, struct text name, struct wish wish
 void wishes_add_variable(struct wishes *wishes, struct place place, struct text name,
                          struct text value);
 
+/* Refuse a part of a list of variables that has no value.  It is quoted only where it can hardly be the end of a
+ * value with a comma, which may be a secret. */
+void wishes_refuse_variable(struct wishes *wishes, const char *shown, struct place place,
+                            struct text part);
+
 /* The wish, or NULL when nobody asked for it. */
 const struct wish *wishes_find(const struct wishes *wishes, enum wish_kind kind);
 

@@ -102,16 +102,26 @@ static void mistakes_in_scripts_have_their_place(void **state)
                                     "to 100"},
         {"#DL retries", "s.sh:5:5: found \"retries\", expected field=value, such as "
                         "library=pytorch or tasks.main.gpus=1"},
+        {"#DL env.TOKEN hunter2",
+         "s.sh:5:5: found \"env.TOKEN ...\", expected field=value, such as "
+         "library=pytorch or tasks.main.gpus=1"},
+        {"#DL env.TOKEN: hunter2",
+         "s.sh:5:5: found \"env.TOKEN ...\", expected field=value, such as "
+         "library=pytorch or tasks.main.gpus=1"},
+        {"#DL env.MY TOKEN=hunter2",
+         "s.sh:5:5: found \"env.MY ...\", expected field=value, such as "
+         "library=pytorch or tasks.main.gpus=1"},
         {"#DL", "s.sh:5:4: found \"\", expected field=value, such as library=pytorch or "
                 "tasks.main.gpus=1"},
-        {"#DL =x", "s.sh:5:5: found \"=x\", expected field=value, such as library=pytorch or "
+        {"#DL =x", "s.sh:5:5: found \"=...\", expected field=value, such as library=pytorch or "
                    "tasks.main.gpus=1"},
-        {"#DL a..b=x", "s.sh:5:5: found \"a..b=x\", expected field=value, such as library=pytorch "
-                       "or tasks.main.gpus=1"},
-        {"#DL .a=x", "s.sh:5:5: found \".a=x\", expected field=value, such as library=pytorch or "
+        {"#DL a..b=x",
+         "s.sh:5:5: found \"a..b=...\", expected field=value, such as library=pytorch "
+         "or tasks.main.gpus=1"},
+        {"#DL .a=x", "s.sh:5:5: found \".a=...\", expected field=value, such as library=pytorch or "
                      "tasks.main.gpus=1"},
         {"#DL --mem=2G", "s.sh:5:5: --mem: unknown field; did you mean tasks.main.memory?"},
-        {"#DL a.b.c.d.e.f.g.h.i=1", "s.sh:5:5: found \"a.b.c.d.e.f.g.h.i=1\", expected "
+        {"#DL a.b.c.d.e.f.g.h.i=1", "s.sh:5:5: found \"a.b.c.d.e.f.g.h.i=...\", expected "
                                     "field=value, such as library=pytorch or tasks.main.gpus=1"},
         {"#DL name=b", "s.sh:5:5: name: given twice; it was first given in line 2"},
         {"#DL name.x=b", "s.sh:5:5: name.x: given twice; it was first given in line 2"},
@@ -130,8 +140,9 @@ static void mistakes_in_scripts_have_their_place(void **state)
                            "{a: map}, or text in \"quotes\""},
         {"#DL args=- a", "s.sh:5:10: expected a value on one line: a word, a number, [a, list], "
                          "{a: map}, or text in \"quotes\""},
-        {"#DL env.\xc3\xa9=1", "s.sh:5:5: found \"env.\xc3\xa9=1\", expected field=value, such as "
-                               "library=pytorch or tasks.main.gpus=1"},
+        {"#DL env.\xc3\xa9=1",
+         "s.sh:5:5: found \"env.\xc3\xa9=...\", expected field=value, such as "
+         "library=pytorch or tasks.main.gpus=1"},
         {"#DL env={\xc3\xa9: 1}",
          "s.sh:5:10: env.\xc3\xa9: found the name \"\xc3\xa9\", expected at "
          "most 255 letters, digits and _, the first of them no digit"},

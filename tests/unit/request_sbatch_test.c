@@ -356,11 +356,11 @@ static void what_cannot_be_kept_is_told(void **state)
                             "#SBATCH lines; did you mean time?"},
         {"#SBATCH -Z", "found -Z, which dlspool does not know"},
         {"#SBATCH -ZZ1", "found -ZZ1, which dlspool does not know"},
-        {"#SBATCH time=5", "found \"time=5\", expected an option, which begins with -"},
+        {"#SBATCH time=5", "train.sh:2:9: found a word that is of no option, expected one"},
         {"#SBATCH --time", "--time: found no value, expected a time as Slurm writes it"},
         {"#SBATCH --time=2 hours",
-         "train.sh:2:18: found \"hours\", expected an option, which begins "
-         "with -; a value with a blank in it stands in quotes"},
+         "train.sh:2:18: found a word that is of no option, expected one, which begins with -; a "
+         "value with a blank in it stands in quotes"},
         {"#SBATCH hetjob", "train.sh:2:9: found hetjob, the next part of a heterogeneous job"},
         {"#SBATCH --hold=1", "--hold: found a value, expected none"},
         {"#SBATCH --job-name='a", "train.sh:2:9: found a quote that is not closed"},
@@ -433,6 +433,22 @@ static void what_cannot_be_kept_is_told(void **state)
         bad(refused[i].line, refused[i].sentence);
     for (size_t i = 0; i < ARRAY_COUNT(notes); i++)
         noted(notes[i].line, notes[i].field, notes[i].sentence);
+}
+
+/* What is wrong with a line is read by everybody; a piece of a value may be a secret. */
+static void no_piece_of_a_value_is_told(void **state)
+{
+    static const char *const lines[] = {
+        "#SBATCH --export=TOKEN=my hunter2",  "#SBATCH --export=TOKEN= hunter2",
+        "#SBATCH --export=\"TOKEN hunter2\"", "#SBATCH --export=NONE,Hunter2!",
+        "#PBS -v TOKEN=my hunter2",           "#PBS -v 'TOKEN hunter2'",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
+        bad(lines[i], "expected");
+        if (strcasestr(error.text, "hunter"))
+            fail_msg("%s\n   tells %s", lines[i], error.text);
+    }
 }
 
 /* Every row of a table does something: with a value as it may be given it is kept, noted or
@@ -554,6 +570,7 @@ int main(void)
         TEST(signals_are_slurms),
         TEST(mail_becomes_messages),
         TEST(what_cannot_be_kept_is_told),
+        TEST(no_piece_of_a_value_is_told),
         TEST(no_option_is_dropped),
         TEST(the_page_has_every_option),
         TEST(lines_of_dl_go_before),

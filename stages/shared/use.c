@@ -283,6 +283,21 @@ static bool find_over(struct use *use, const struct job_record *record, enum use
     return false;
 }
 
+bool use_find_row(struct use *use, const struct job_record *record, use_question *asks,
+                  void *context, struct use_over *over)
+{
+    const struct counted job = counted_of(use, record);
+    for (size_t i = 0; i < use->row_count; i++) {
+        struct tally *tally = find_tally(use, &use->rows[i], &job);
+        if (!tally)
+            continue;
+        *over = (struct use_over){.row = &use->rows[i], .key = names_text(tally)};
+        if (asks(context, over))
+            return true;
+    }
+    return false;
+}
+
 bool use_exceeds_running(struct use *use, const struct job_record *record, struct use_over *over)
 {
     return find_over(use, record, USE_RUNNING, over);
@@ -354,6 +369,15 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
     else
         error_set(sentence, "%s %s %" PRId64 " of %" PRId64 " GPUs%s, and the job needs %d (%s)",
                   subject, does, used->gpus, row->gpus, type, record->gpus, which);
+}
+
+void use_explain_line(const struct use_over *over, const struct job_record *record,
+                      struct error *sentence)
+{
+    char subject[96], which[LIMIT_ROW_TEXT_SIZE];
+    name_subject(over->row, record, subject, sizeof(subject));
+    limit_row_describe(over->row, which);
+    error_set(sentence, "%s: jobs that came before it wait for room (%s)", subject, which);
 }
 
 void use_walk(struct use *use, use_visit *visit, void *context)

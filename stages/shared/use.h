@@ -52,12 +52,22 @@ bool use_exceeds_running(struct use *use, const struct job_record *record, struc
 /* ... what may wait, or what is refused instead of waiting? */
 bool use_exceeds_waiting(struct use *use, const struct job_record *record, struct use_over *over);
 
+/* The first of the rows that hold for this job of which `asks` says so. */
+typedef bool use_question(void *context, const struct use_over *over);
+bool use_find_row(struct use *use, const struct job_record *record, use_question *asks,
+                  void *context, struct use_over *over);
+
 /* What that row leaves for that subject to run; INT64_MAX of what it does not limit, never below 0. */
 struct use_amounts use_room(struct use *use, const struct use_over *over);
 
 /* The sentence for the job's owner: "user alice uses 8 of 8 GPUs, and the job needs 2 (limits.rows ...)". */
 void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
                  struct error *sentence);
+
+/* ... of one that does not exceed the row, and waits behind others: "queue short: jobs that came before it wait for
+ * room (limits.rows ...)". */
+void use_explain_line(const struct use_over *over, const struct job_record *record,
+                      struct error *sentence);
 
 /* Visit what is counted, in no order: a row, whom it is about (the name of the user or queue, or the number of the
  * group), and the amounts by phase. */

@@ -3,6 +3,9 @@
  * What is at the executor is counted from submitted/ (stages/shared/use.h), before each batch; a job counts from when
  * it is admitted.  What the executor may have already is admitted in any case: it runs, whatever the rows say.
  */
+#include <errno.h>
+#include <fcntl.h>
+
 #include "base/log.h"
 #include "stages/submit/inside.h"
 
@@ -39,6 +42,15 @@ static void stop_explaining(void *context, const char *id)
     waits_retract(submitter->waits, id);
 }
 
+static bool is_in_rendered(void *context, const char *id)
+{
+    const struct submitter *submitter = context;
+    struct stat status;
+    return !sys.fstatat(submitter->stage.spool.states[STATE_RENDERED], id, &status,
+                        AT_SYMLINK_NOFOLLOW) ||
+           errno != ENOENT;
+}
+
 int admission_begin(struct submitter *submitter)
 {
     struct error error;
@@ -51,7 +63,8 @@ int admission_begin(struct submitter *submitter)
         log_warn("%s; nothing is submitted until this works", error.text);
         return -1;
     }
-    parked_wake(submitter->parked, submitter->use, submitter->queue, stop_explaining, submitter);
+    const struct parked_waker waker = {is_in_rendered, stop_explaining, submitter};
+    parked_wake(submitter->parked, submitter->use, submitter->queue, &waker);
     return 0;
 }
 
@@ -60,40 +73,90 @@ bool admission_is_parked(const struct submitter *submitter, const char *id)
     return submitter->parked && parked_has(submitter->parked, id);
 }
 
-bool admission_grant(struct submitter *submitter, struct item *item)
+struct newcomer {
+    struct submitter *submitter;
+    struct demand demand;
+};
+
+static bool is_kept_back(void *context, const struct use_over *over)
 {
-    struct use_over over;
-    struct error error, reason;
-    if (!submitter->use || item->fate != ITEM_SUBMIT)
-        return true;
-    if (use_has(submitter->use, item->place.id) ||
-        !use_exceeds_running(submitter->use, &item->record, &over) ||
-        handover_is_unsettled(item->job)) {
-        use_add(submitter->use, item->place.id, &item->record, USE_RUNNING, true);
-        return true;
-    }
-    use_explain(&over, &item->record, USE_RUNNING, &reason);
+    const struct newcomer *newcomer = context;
+    struct use_amounts room = use_room(newcomer->submitter->use, over);
+    return parked_keeps_back(newcomer->submitter->parked, over->key, &room, &newcomer->demand);
+}
+
+/* Would it take what others wait for that came before it? */
+static bool stands_behind(struct submitter *submitter, const struct item *item,
+                          struct use_over *over)
+{
+    struct newcomer newcomer = {submitter, submit_queue_job(item).demand};
+    return parked_count(submitter->parked) && !parked_has_turn(submitter->parked, item->place.id) &&
+           use_find_row(submitter->use, &item->record, is_kept_back, &newcomer, over);
+}
+
+static void park(struct submitter *submitter, struct item *item, const struct use_over *over,
+                 const struct error *reason)
+{
+    struct error error;
     if (!stage_is_fenced(&submitter->stage) &&
-        waits_explain(item->job, WAITING_LIMIT, reason.text, &error))
+        waits_explain(item->job, WAITING_LIMIT, reason->text, &error))
         log_warn("%s: %s", item->place.id, error.text);
     const struct queue_job job = submit_queue_job(item);
-    parked_add(submitter->parked, &over, &job);
+    parked_add(submitter->parked, over, &job);
     submitter->newly_parked++;
     handover_close(item);
     guard_leave(submitter->guard);
-    return false;
+}
+
+/* Does a row keep it from starting now?  Then `reason` says so. */
+static bool has_to_wait(struct submitter *submitter, const struct item *item, struct use_over *over,
+                        struct error *reason)
+{
+    if (use_has(submitter->use, item->place.id))
+        return false;
+    bool exceeds = use_exceeds_running(submitter->use, &item->record, over);
+    if ((!exceeds && !stands_behind(submitter, item, over)) || handover_is_unsettled(item->job))
+        return false;
+    if (exceeds)
+        use_explain(over, &item->record, USE_RUNNING, reason);
+    else
+        use_explain_line(over, &item->record, reason);
+    return true;
+}
+
+bool admission_grant(struct submitter *submitter, struct item *item)
+{
+    struct use_over over;
+    struct error reason;
+    if (!submitter->use || item->fate != ITEM_SUBMIT)
+        return true;
+    if (has_to_wait(submitter, item, &over, &reason)) {
+        park(submitter, item, &over, &reason);
+        return false;
+    }
+    use_add(submitter->use, item->place.id, &item->record, USE_RUNNING, true);
+    return true;
 }
 
 void admission_withdraw(struct submitter *submitter, const struct item *item)
 {
-    if (submitter->use)
-        use_drop(submitter->use, item->place.id);
+    if (!submitter->use)
+        return;
+    use_drop(submitter->use, item->place.id);
+    if (item->job < 0)
+        parked_end_turn(submitter->parked, item->place.id);
+    else
+        parked_note_turn(submitter->parked, item->place.id);
 }
 
 void admission_end(struct submitter *submitter, const struct item *item)
 {
     if (!submitter->use || item->fate == ITEM_KEEP)
         return;
+    if (item->fate == ITEM_DECLINED)
+        parked_note_turn(submitter->parked, item->place.id);
+    else
+        parked_end_turn(submitter->parked, item->place.id);
     if (item->fate == ITEM_SUBMIT)
         use_settle(submitter->use, item->place.id);
     else

@@ -13,13 +13,15 @@ struct line {
 struct parked {
     struct names *lines; /* the key of a row and a subject -> struct line */
     struct names *ids;
+    struct names *turns; /* ids of jobs that have left their line, or never had to stand in one */
 };
 
 struct parked *parked_new(void)
 {
     struct parked *parked = memory_allocate(sizeof(*parked));
     *parked = (struct parked){.lines = names_new(SIZE_MAX, sizeof(struct line)),
-                              .ids = names_new(SIZE_MAX, 0)};
+                              .ids = names_new(SIZE_MAX, 0),
+                              .turns = names_new(SIZE_MAX, 0)};
     return parked;
 }
 
@@ -31,6 +33,7 @@ void parked_free(struct parked *parked)
         queue_free(line->jobs);
     names_free(parked->lines);
     names_free(parked->ids);
+    names_free(parked->turns);
     free(parked);
 }
 
@@ -57,6 +60,7 @@ void parked_add(struct parked *parked, const struct use_over *over, const struct
     if (parked_has(parked, job->id))
         return;
     names_add(parked->ids, text_of(job->id));
+    parked_end_turn(parked, job->id);
     if (fits_never(over->row, &job->demand))
         return;
     struct line *line = names_find(parked->lines, over->key);
@@ -77,23 +81,63 @@ size_t parked_count(const struct parked *parked)
     return names_count(parked->ids);
 }
 
-void parked_wake(struct parked *parked, struct use *use, struct queue *queue, parked_woken *woken,
-                 void *context)
+bool parked_keeps_back(const struct parked *parked, struct text key, const struct use_amounts *room,
+                       const struct demand *demand)
+{
+    const struct line *line = names_find(parked->lines, key);
+    const struct queue_job *first = line ? queue_first(line->jobs) : NULL;
+    return first && (room->jobs < 1 || (first->demand.cpus > room->cpus && demand->cpus) ||
+                     (first->demand.memory > room->memory && demand->memory) ||
+                     (first->demand.gpus > room->gpus && demand->gpus));
+}
+
+void parked_note_turn(struct parked *parked, const char *id)
+{
+    if (!parked_has_turn(parked, id))
+        names_add(parked->turns, text_of(id));
+}
+
+bool parked_has_turn(const struct parked *parked, const char *id)
+{
+    return names_find(parked->turns, text_of(id)) != NULL;
+}
+
+void parked_end_turn(struct parked *parked, const char *id)
+{
+    void *turn = names_find(parked->turns, text_of(id));
+    if (turn)
+        names_remove(parked->turns, turn);
+}
+
+/* The first of a line leaves it. */
+static void take_first(struct parked *parked, struct line *line, struct queue_job *job)
+{
+    queue_take(line->jobs, job);
+    names_remove(parked->ids, names_find(parked->ids, text_of(job->id)));
+}
+
+void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
+                 const struct parked_waker *waker)
 {
     struct queue_job job;
     for (struct line *line = names_first(parked->lines); line; line = names_after(line)) {
         const struct use_over over = {.row = line->row, .key = names_text(line)};
         struct use_amounts room = use_room(use, &over);
         const struct queue_job *first;
-        while ((first = queue_first(line->jobs)) && fits_room(&first->demand, &room) &&
-               queue_take(line->jobs, &job)) {
+        while ((first = queue_first(line->jobs))) {
+            bool fits = fits_room(&first->demand, &room);
+            if (!fits && waker->is_there(waker->context, first->id))
+                break;
+            take_first(parked, line, &job);
+            waker->woken(waker->context, job.id);
+            if (!fits)
+                continue; /* it was killed, held or moved, and keeps nobody waiting */
             room.jobs -= 1;
             room.cpus -= job.demand.cpus;
             room.memory -= job.demand.memory;
             room.gpus -= job.demand.gpus;
-            names_remove(parked->ids, names_find(parked->ids, text_of(job.id)));
+            parked_note_turn(parked, job.id);
             queue_add(queue, &job);
-            woken(context, job.id);
         }
     }
 }

@@ -1,7 +1,8 @@
 /* stages/submit/parked.h - jobs of rendered/ that are over a row of limits.rows, until there is room under it
  *
  * Those that wait for the same row and the same user, group or queue stand in a line, in the order of a queue
- * (stages/submit/queue.h), and leave it in that order: a small job does not pass a large one for ever.  One that is by
+ * (stages/submit/queue.h), and leave it in that order: a small job does not pass a large one for ever, and one that
+ * comes later does not take what the first of them waits for.  One that is by
  * itself more than the row allows, as after the row was lowered, stands in no other's way, and stays until
  * the settings change.  In memory only, as the queue is.
  */
@@ -20,9 +21,24 @@ void parked_add(struct parked *parked, const struct use_over *over, const struct
 bool parked_has(const struct parked *parked, const char *id);
 size_t parked_count(const struct parked *parked);
 
-/* Give to the queue those for which their row has room by now; `woken` is told each id. */
-typedef void parked_woken(void *context, const char *id);
-void parked_wake(struct parked *parked, struct use *use, struct queue *queue, parked_woken *woken,
-                 void *context);
+/* Does somebody who stands in the line of that key wait for what a job with that demand would take?  `room`: what is
+ * left there. */
+bool parked_keeps_back(const struct parked *parked, struct text key, const struct use_amounts *room,
+                       const struct demand *demand);
+
+/* A job whose turn has come is kept back by no line, until it is parked again or has left rendered/. */
+void parked_note_turn(struct parked *parked, const char *id);
+bool parked_has_turn(const struct parked *parked, const char *id);
+void parked_end_turn(struct parked *parked, const char *id);
+
+/* Give to the queue those for which their row has room by now; it is their turn.  The first of a line that is no
+ * longer in rendered/ is forgotten. */
+struct parked_waker {
+    bool (*is_there)(void *context, const char *id); /* is it in rendered/? */
+    void (*woken)(void *context, const char *id);    /* it has left its line */
+    void *context;
+};
+void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
+                 const struct parked_waker *waker);
 
 #endif

@@ -216,6 +216,63 @@ static void a_small_job_does_not_pass_a_large_one_for_ever(void **state)
     ran("small ");
 }
 
+/* ... nor do those that come later, one after the other, and would each fit. */
+static void who_comes_later_does_not_take_what_others_wait_for(void **state)
+{
+    enum { STREAM = 20 };
+    const char *stream[STREAM];
+    (void)state;
+    begin("  - {queue: \"*\", gpus: 4, cpus: 100}\n");
+    const char *a = put("a", &(struct asking){.uid = ANN, .queue = "q", .gpus = 2});
+    const char *b = put("b", &(struct asking){.uid = ANN, .queue = "q", .gpus = 2});
+    run_round_after(0);
+    const char *large = put("large", &(struct asking){.uid = BOB, .queue = "q", .gpus = 4});
+    run_round_after(300);
+    ran("a b ");
+    end_job(a);
+    for (int i = 0; i < STREAM; i++) {
+        stream[i] = put("small", &(struct asking){.uid = ANN, .queue = "q", .gpus = 1});
+        run_round_after(300);
+    }
+    ran("");
+    assert_string_equal(
+        why_of(stream[0]),
+        "Waiting for a limit: queue q: jobs that came before it wait for room "
+        "(limits.rows of dlspool.yaml, line 4, which an administrator can change).");
+    /* What uses nothing that it waits for, or belongs to another queue, goes on. */
+    put("cpus", &(struct asking){.uid = ANN, .queue = "q"});
+    put("other", &(struct asking){.uid = ANN, .queue = "r", .gpus = 1});
+    run_round_after(300);
+    ran("cpus other ");
+    end_job(b);
+    run_round_after(300);
+    ran("large ");
+    end_job(large);
+    run_round_after(300);
+    ran("small small small small ");
+}
+
+/* A job that was killed, held or moved while it waited keeps nobody waiting. */
+static void who_has_left_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    begin("  - {queue: q, gpus: 4}\n");
+    const char *a = put("a", &(struct asking){.uid = ANN, .queue = "q", .gpus = 2});
+    put("b", &(struct asking){.uid = ANN, .queue = "q", .gpus = 2});
+    run_round_after(0);
+    struct job_place large = {.state = STATE_RENDERED};
+    snprintf(large.id, sizeof(large.id), "%s",
+             put("large", &(struct asking){.uid = BOB, .queue = "q", .gpus = 4}));
+    run_round_after(300);
+    put("small", &(struct asking){.uid = ANN, .queue = "q", .gpus = 2});
+    run_round_after(300);
+    ran("a b ");
+    assert_int_equal(job_move(&spool, &large, STATE_HELD, now, &error), 0);
+    end_job(a);
+    run_round_after(300);
+    ran("small ");
+}
+
 static void what_can_never_start_stands_in_nobodys_way(void **state)
 {
     (void)state;
@@ -345,6 +402,8 @@ int main(void)
         TEST(each_amount_counts),
         TEST(rows_of_others_do_not_count),
         TEST(a_small_job_does_not_pass_a_large_one_for_ever),
+        TEST(who_comes_later_does_not_take_what_others_wait_for),
+        TEST(who_has_left_keeps_nobody_waiting),
         TEST(what_can_never_start_stands_in_nobodys_way),
         TEST(what_ran_before_a_restart_counts),
         TEST(what_is_kept_counts_once),

@@ -180,19 +180,19 @@ void use_settle(struct use *use, const char *id)
 
 /* ---- looks ---- */
 
-/* What is known, and was where it is seen now, is only noted; of the rest the record is read. */
+/* What is known, and was where it is seen now, is only noted; of the rest the record is read.  So it is of what counts
+ * although no look had found it, which may have been a guess: from now on the looks tell. */
 static int see_job(void *context, const struct job_place *place)
 {
     struct use *use = context;
     struct counted *job = names_find(use->jobs, text_of(place->id));
     struct guard_before before;
     struct job_record record;
-    if (job && job->phase == use->phase) {
+    if (job && job->phase == use->phase && !job->held) {
         job->seen = true;
-        job->held = false; /* from now on the looks tell */
         return 0;
     }
-    if (job && job->held)
+    if (job && job->held && job->phase != use->phase)
         return 0; /* it is on its way from there */
     int directory = job_open(use->spool, place);
     if (directory < 0)

@@ -91,6 +91,32 @@ static void what_waits_at_the_start_counts(void **state)
     assert_false(full(BOB));
 }
 
+/* A retry counts by its owner until it is seen; then with all that it asks for. */
+static void a_retry_counts_as_its_record_says(void **state)
+{
+    const char id[ID_SIZE] = "again-0000000000001";
+    (void)state;
+    backlog_free(backlog);
+    stage_close(&own);
+    write_settings("limits: {rows: [{user: \"*\", gpus: 4, over: refuse}]}\n");
+    assert_int_equal(stage_open(&own, "intake", path, &error), 0);
+    backlog = backlog_new(&own);
+    backlog_begin(backlog);
+    struct job_record record = job_of(ANN);
+    record.gpus = 4;
+    assert_int_equal(backlog_ask(backlog, &record, &error), BACKLOG_OPEN);
+    backlog_add_retry(backlog, text_of(id), ANN);
+    record.id = text_of(id);
+    record.attempt = 1;
+    record.failure.exit_code = -1;
+    put_job(STATE_RENDERED, &record, "", NULL);
+    backlog_begin(backlog);
+    struct job_record huge = job_of(BOB); /* for which intake looks again */
+    huge.gpus = 5;
+    assert_int_equal(backlog_ask(backlog, &huge, &error), BACKLOG_OVER);
+    assert_int_equal(backlog_ask(backlog, &record, &error), BACKLOG_OVER);
+}
+
 static void a_batch_counts_before_it_is_published(void **state)
 {
     char id[ID_SIZE];
@@ -230,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_waits_at_the_start_counts),
+        TEST(a_retry_counts_as_its_record_says),
         TEST(a_batch_counts_before_it_is_published),
         TEST(who_has_left_makes_room_in_the_next_batch),
         TEST(administrators_may_have_any_number),

@@ -162,7 +162,7 @@ static size_t submit_batch(struct submitter *submitter)
 
     submitter->took = count = take_items(submitter);
     if (count == 0)
-        return submitter->newly_parked;
+        return admission_is_shut(submitter) ? submitter->newly_parked : 0;
     guard_enter(submitter->guard, count == 1 ? submitter->items[0].place.id : "", 0);
     for (size_t i = 0; i < count; i++)
         if (submitter->items[i].fate == ITEM_SUBMIT)

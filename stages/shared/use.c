@@ -18,6 +18,7 @@
 #include "stages/guard.h"
 
 enum { MOST_COUNTED = 1 << 21, MOST_TALLIES = 1 << 20, MOST_WORDS = 1 << 16, KEY_SIZE = 128 };
+enum { SPARE = 4096, WORDS_OF_A_JOB = 3 }; /* words and tallies that may be there without a job */
 
 struct tally {
     const struct limit_row *row;
@@ -124,8 +125,29 @@ static void count_job(struct use *use, const struct counted *job, int sign)
     }
 }
 
+/* Forget words and tallies of which no job is left: users may name any number of queues. */
+static void forget_unused(struct use *use)
+{
+    size_t jobs = names_count(use->jobs);
+    if (names_count(use->words) <= SPARE + WORDS_OF_A_JOB * jobs &&
+        names_count(use->tallies) <= SPARE + use->row_count * jobs)
+        return;
+    struct names *words = use->words;
+    names_free(use->tallies);
+    use->words = names_new(MOST_WORDS, 1);
+    use->tallies = names_new(MOST_TALLIES, sizeof(struct tally));
+    for (struct counted *job = names_first(use->jobs); job; job = names_after(job)) {
+        job->owner = keep_word(use, job->owner);
+        job->queue = keep_word(use, job->queue);
+        job->gpu_type = keep_word(use, job->gpu_type);
+        count_job(use, job, 1);
+    }
+    names_free(words);
+}
+
 static struct counted counted_of(struct use *use, const struct job_record *record)
 {
+    forget_unused(use);
     return (struct counted){.uid = record->uid,
                             .gid = record->gid,
                             .owner = keep_word(use, record->owner),
@@ -141,12 +163,13 @@ static struct counted counted_of(struct use *use, const struct job_record *recor
 void use_add(struct use *use, const char *id, const struct job_record *record, enum use_phase phase,
              bool held)
 {
+    const struct counted found = counted_of(use, record); /* which may count all others anew */
     struct counted *job = names_find(use->jobs, text_of(id));
     if (job)
         count_job(use, job, -1);
     else if (!(job = names_add(use->jobs, text_of(id))))
         return;
-    *job = counted_of(use, record);
+    *job = found;
     job->phase = phase;
     job->held = held;
     job->seen = true;

@@ -43,7 +43,7 @@ void use_drop(struct use *use, const char *id);
 struct use_over {
     const struct limit_row *row;
     struct text
-        key; /* tells rows and subjects apart: what one key waits for is the same.  Valid as long as `use` */
+        key; /* tells rows and subjects apart: what one key waits for is the same.  Valid until the next question or addition */
     struct use_amounts used;
 };
 

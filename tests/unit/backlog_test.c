@@ -250,6 +250,31 @@ static void rows_bound_what_comes(void **state)
     assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
 }
 
+/* However many queues users name. */
+static void queues_that_have_gone_take_no_room(void **state)
+{
+    char queue[32];
+    (void)state;
+    backlog_free(backlog);
+    stage_close(&own);
+    write_settings("limits:\n  rows:\n  - {queue: \"*\", waiting: 1}\n");
+    assert_int_equal(stage_open(&own, "intake", path, &error), 0);
+    backlog = backlog_new(&own);
+    add("old-0000000000001", BOB);
+    for (int i = 0; i < 70000; i++) {
+        struct job_record job = job_of(ANN);
+        snprintf(queue, sizeof(queue), "q%d", i);
+        job.queue = text_of(queue);
+        backlog_begin(backlog);
+        assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+    }
+    struct job_record job = job_of(ANN);
+    job.queue = TEXT("last");
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+    backlog_add(backlog, "new-0000000000001", &job);
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OVER);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_backlog, close_backlog)
 
 int main(void)
@@ -263,6 +288,7 @@ int main(void)
         TEST(a_retry_counts_until_its_job_is_seen),
         TEST(without_a_limit_nothing_is_counted),
         TEST(rows_bound_what_comes),
+        TEST(queues_that_have_gone_take_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,8 +42,9 @@ void use_drop(struct use *use, const char *id);
 /* Which row a job would exceed, and for whom. */
 struct use_over {
     const struct limit_row *row;
-    struct text
-        key; /* tells rows and subjects apart: what one key waits for is the same.  Valid until the next question or addition */
+    /* It tells rows and subjects apart: what one key waits for is the same.  Valid until the next question or
+     * addition. */
+    struct text key;
     struct use_amounts used;
 };
 

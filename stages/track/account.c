@@ -4,6 +4,9 @@
  * durable; no job leaves submitted/ before its account is written.  An attempt whose end was written down before this
  * process started gets its lines from its files: it may have them, and readers count them once.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "stages/track/inside.h"
 
 #include "base/clock.h"
@@ -110,6 +113,21 @@ static void write_runs(struct round *round)
     buffer_free(&lines);
 }
 
+/* The accounts cannot be written now: what is known of an end, which its log has, is not worked out and written
+ * again. */
+static void keep_ends(struct round *round)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        struct tracked *tracked = followed->tracked;
+        if (!followed->end || tracked->account || !followed->account.length)
+            continue;
+        tracked->account = memory_allocate(followed->account.length + 1);
+        memcpy(tracked->account, followed->account.data, followed->account.length);
+        tracked->fate = followed->fate;
+    }
+}
+
 int account_write(struct round *round)
 {
     struct tracker *tracker = round->tracker;
@@ -117,6 +135,8 @@ int account_write(struct round *round)
     struct error error;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
+        if (!followed->account.length && followed->tracked->account)
+            followed->account = text_of(followed->tracked->account);
         if (followed->end && !followed->tracked->accounted && !followed->account.length)
             account_recovered(tracker, followed);
         if (followed->end && !followed->tracked->accounted)
@@ -129,8 +149,10 @@ int account_write(struct round *round)
         log_warn("%s; jobs that have ended stay in submitted/ until this works", error.text);
     tracker->accounts_fail = result != 0;
     buffer_free(&lines);
-    if (result)
+    if (result) {
+        keep_ends(round);
         return -1;
+    }
     write_runs(round);
     for (size_t i = 0; i < round->count; i++)
         if (round->jobs[i].end)

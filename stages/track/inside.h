@@ -45,7 +45,8 @@ struct tracked {
     gid_t gid;                /* the group that may read what it prints */
     uid_t uid;                /* its owner; -1: not known */
     struct usage_times times; /* that its log tells of */
-    bool accounted;           /* its line is in the accounts */
+    bool accounted;           /* its line is in the accounts; or */
+    char *account;            /* ... is this, while it could not be written; NULL: not known yet */
     bool started;             /* its "started" event is written */
     bool again;               /* its success too is followed by another attempt */
     bool elsewhere;      /* it runs on another machine, whose executor cannot be asked from here */

@@ -160,6 +160,7 @@ void track_forget(struct tracker *tracker, struct tracked *tracked)
 {
     measure_free(tracked->measure);
     free(tracked->preemption);
+    free(tracked->account);
     warn_free(tracked);
     free(tracked->lost);
     free(tracked->images);

@@ -166,8 +166,8 @@ acct() { dlspool acct --parsable2 --noheader --format "$2" "$(basename "$(job_di
 is "$(acct retried State,ExitCode,Attempt | xargs)" "FAILED|3:0|1 FAILED|3:0|2" "each attempt has a line"
 like "$(acct holder State,NCPUS,AllocTRES,NodeList,TotalCPU,MaxRSS)" \
     "^CANCELLED[|]2[|]cpu=2,mem=64M,node=1[|]$(hostname)[|]00:[0-9:.]*[1-9][0-9:.]*[|][1-9][0-9]*K$" "with processor time and memory"
-is "$(dlspool acct --json "$(basename "$(job_dir holder)")" | jq -c '.[0] | (.cpu_held_seconds / .elapsed_seconds * 100 | round), .met')" \
-    "$(printf '150\nnull')" "and what it held, for as long as it ran"
+is "$(dlspool acct --json "$(basename "$(job_dir holder)")" | jq -c '.[0] | (.cpu_held_seconds / .elapsed_seconds * 10 | round), .met')" \
+    "$(printf '15\nnull')" "and what it held, for as long as it ran"
 like "$(acct limited State,Timelimit,ElapsedRaw)" '^TIMEOUT[|]00:00:02[|][1-9]' "a time limit is told"
 rm -r "$(job_dir hello)"
 is "$(dlspool acct --parsable2 --noheader --format State hello)" COMPLETED "a job that was removed has its line"

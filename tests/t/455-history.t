@@ -13,11 +13,13 @@ echo_job right
 ok "that the accounts cannot be written is said" \
     wait_for 20 grep -q 'history/usage/ could not be opened: Not a directory; jobs that have ended stay in submitted/' "$scratch/daemon.log"
 is "$(ls "$spool/submitted" | wc -l)" 1 "and the job waits"
+end=$(grep -c ' finished ' "$(job_dir right)/log")
 rm "$spool/history/usage"
 for name in wrong resized plain; do echo_job $name; done
 for name in right wrong resized plain; do
     ok "$name ends in done/" wait_for 20 in_state $name "done"
 done
+is "$end $(grep -c ' finished ' "$(job_dir right)/log")" "1 1" "its end is written down once, however long it waits"
 stop_daemon
 
 # The accounts have a line for each attempt; they stay when the job goes.

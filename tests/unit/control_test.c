@@ -68,8 +68,13 @@ static void strangers_are_refused_each_request(void **state)
     (void)state;
     for (int verb = CONTROL_NONE + 1; verb < CONTROL_VERBS; verb++) {
         char wanted[128];
-        snprintf(wanted, sizeof(wanted), ID " belongs to daemon; sys may not %s it",
-                 request_control_name((enum control_verb)verb));
+        bool of_spool = verb == CONTROL_PAUSE || verb == CONTROL_RESUME;
+        const char *name = request_control_name((enum control_verb)verb);
+        if (of_spool)
+            snprintf(wanted, sizeof(wanted), "only an administrator may %s the spool; sys is none",
+                     name);
+        else
+            snprintf(wanted, sizeof(wanted), ID " belongs to daemon; sys may not %s it", name);
         assert_int_equal(ask((enum control_verb)verb, STRANGER), 1);
         assert_string_equal(error.text, wanted);
         assert_false(is_asked((enum control_verb)verb));

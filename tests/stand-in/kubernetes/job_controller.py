@@ -539,8 +539,8 @@ class JobController:
             indexes = [at for at in range(spec["completions"]) if at not in taken][:missing]
             rests = {at: self._rest(delayed[at]) for at in indexes if at in delayed}
             indexes = [at for at in indexes if not rests.get(at)]
-            if rests and not indexes:
-                self._soon((meta["namespace"], meta["name"]), min(rests.values()) + 0.01)
+            if rests and not indexes:   # (and now and then, as the setting may be changed meanwhile)
+                self._soon((meta["namespace"], meta["name"]), min(1, *rests.values()) + 0.01)
         for index in indexes:
             if not self._may_create():
                 self._soon((meta["namespace"], meta["name"]),

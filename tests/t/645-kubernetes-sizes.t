@@ -2,6 +2,8 @@
 # Jobs in a cluster that are given other sizes while they run: an elastic one has tasks added, a pod has
 # its processors changed, and what can neither is told to save its state, ended, and made again as another
 # object; and the signal for that, as a pod is told it.  An elastic job that loses a task gets it back.
+#
+# Runs alone: beside others that compute, a lost task was twice not seen to return; why is not known yet.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 start_cluster || give_up "the stand-in starts"
@@ -78,6 +80,8 @@ is "$("$DLSPOOL" -s "$spool" show --json loses | jq -c .lost)" '["worker-2"]' "a
 like "$("$DLSPOOL" -s "$spool" list)" 'worker-2 is lost' "and \`list\`"
 order '{"order": "set", "name": "job_backoff", "value": 0.1}' >/dev/null
 ok "it is started again" wait_for 30 said ' returned attempt=1 task=worker-2$'
+said ' returned attempt=1' || { log_of loses; tail -n 20 "$scratch/daemon.log"; order '{"order": "dump", "what": "objects", "kind": "pods"}' |
+    jq -c '.objects[] | select(.metadata.name | test("^loses-")) | [.metadata.name, .metadata.annotations, .status]'; } | sed 's/^/# /' >&2
 is "$("$DLSPOOL" -s "$spool" show --json loses | jq -c .lost)" '[]' "so it is not lost any more"
 unlike "$(newest 2)" "^$first\$" "in another pod"
 unlike "$(log_of loses)" ' failed ' "of the same attempt"

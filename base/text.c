@@ -77,6 +77,11 @@ bool text_starts(struct text a, const char *prefix)
     return a.length >= length && memcmp(a.data, prefix, length) == 0;
 }
 
+void text_copy(char *buffer, size_t size, struct text text)
+{
+    snprintf(buffer, size, "%.*s", (int)text.length, text.length ? text.data : "");
+}
+
 bool text_ends(struct text a, const char *suffix)
 {
     size_t length = strlen(suffix);

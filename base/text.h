@@ -33,6 +33,8 @@ bool text_starts(struct text a, const char *prefix);
 bool text_ends(struct text a, const char *suffix);
 struct text text_trim(struct text a); /* without spaces, tabs, CR, LF at both ends */
 bool text_contains(struct text haystack, struct text needle);
+/* Copy it into a buffer of `size` bytes, cut to fit, with a NUL behind it. */
+void text_copy(char *buffer, size_t size, struct text text);
 
 /* Cut the next piece up to `separator` off the front of `rest`; false when nothing is left. */
 bool text_next(struct text *rest, char separator, struct text *piece);

@@ -10,6 +10,16 @@ bool ask_allowed(const struct spool *spool)
     return geteuid() == 0 || geteuid() == spool->owner;
 }
 
+bool ask_is_administrator(const struct spool *spool)
+{
+    struct settings settings;
+    if (settings_read(&settings, spool, NULL))
+        return true;
+    bool is = settings_is_administrator(&settings, spool, getuid());
+    settings_free(&settings);
+    return is;
+}
+
 struct executor *ask_open(const struct spool *spool, const struct settings *settings,
                           struct error *error)
 {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands/ask.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/drop_file.h"
@@ -19,7 +20,6 @@
 #include "commands/print.h"
 #include "commands/refuse.h"
 #include "spool/jobs.h"
-#include "spool/settings.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold_tasks.h"
 
@@ -36,17 +36,6 @@ struct asking {
     size_t count, capacity;
 };
 
-static bool is_administrator(const struct spool *spool)
-{
-    struct settings settings;
-    if (settings_read(&settings, spool, NULL))
-        return true; /* intake will know */
-    bool is = settings_is_administrator(&settings, spool, getuid());
-    settings_free(&settings);
-    return is;
-}
-
-/* Is there anything that a release would end? */
 static bool is_held(const struct spool *spool, const struct job_view *view)
 {
     struct control_request request;
@@ -81,7 +70,7 @@ static int check_request(const struct asking *asking, const struct job_view *vie
         return -1;
     if (asking->control == CONTROL_RELEASE && !is_held(&asking->spool, view))
         return error_set(error, "%s is not held, and waits for no time", id);
-    if (view->readable && view->record.uid != getuid() && !is_administrator(&asking->spool))
+    if (view->readable && view->record.uid != getuid() && !ask_is_administrator(&asking->spool))
         return error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s it",
                          id, (int)view->record.owner.length, view->record.owner.data, asking->verb);
     return 0;

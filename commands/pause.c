@@ -5,29 +5,16 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/json.h"
+#include "commands/ask.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/drop_file.h"
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
-#include "base/json.h"
 #include "request/control.h"
-#include "spool/settings.h"
-
-enum { CONTROL_BYTES = 1024, REASON_LONGEST = 200 };
-
-static bool may_ask(const struct spool *spool)
-{
-    struct settings settings;
-    if (settings_read(&settings, spool, NULL))
-        return true; /* intake will know */
-    bool may = settings_is_administrator(&settings, spool, getuid());
-    settings_free(&settings);
-    return may;
-}
 
 /* Drop `verb: words`, as JSON, which keeps any text as it is.  Returns the status, after a complaint on failure. */
 static int drop_request(const char *verb, const char *words, bool json)
@@ -43,7 +30,7 @@ static int drop_request(const char *verb, const char *words, bool json)
     value_put(arena, tree, verb, value_string(arena, words));
     int result = json_write(&line, tree, false, &error);
     buffer_add_byte(&line, '\n');
-    if (!result && !may_ask(&spool))
+    if (!result && !ask_is_administrator(&spool))
         result = error_set(&error, "only an administrator may %s the spool", verb);
     if (!result)
         result = drop_file(&spool, verb, ".json", buffer_text(&line), name, &error);
@@ -82,9 +69,9 @@ int command_pause(int argument_count, char **arguments)
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (strlen(reason) > REASON_LONGEST || strchr(reason, '\n')) {
+    if (strlen(reason) > CONTROL_WORDS_LONGEST || strchr(reason, '\n')) {
         complain("--reason: found %zu bytes, expected one line of at most %d", strlen(reason),
-                 REASON_LONGEST);
+                 CONTROL_WORDS_LONGEST);
         return STATUS_USAGE;
     }
     return drop_request("pause", reason, json);

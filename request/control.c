@@ -17,7 +17,6 @@ enum {
     CONTROL_LONGEST = 1024, /* bytes of a control file, comments included */
     ID_SHORTEST = 3,        /* bytes of a job's id */
     ID_LONGEST = 63,
-    WORDS_LONGEST = 200, /* bytes of a reason to pause */
 };
 
 static const struct {
@@ -130,7 +129,7 @@ static bool are_words(struct text words)
     for (size_t i = 0; i < words.length; i++)
         if ((unsigned char)words.data[i] < ' ' || words.data[i] == 0x7f)
             return false;
-    return words.length <= WORDS_LONGEST;
+    return words.length <= CONTROL_WORDS_LONGEST;
 }
 
 /* Read the verb's member into *control.  -1 and a sentence when it is faulty. */
@@ -150,7 +149,7 @@ static int read_control(struct reading *reading, const struct value *root,
                      "thing");
     else if (spool && (!scalar || !are_words(word)))
         problems_expected(reading, &path, member->value,
-                          "one line of at most %d bytes that says why", WORDS_LONGEST);
+                          "one line of at most %d bytes that says why", CONTROL_WORDS_LONGEST);
     else if (!spool && (!scalar || !is_id(id)))
         problems_expected(reading, &path, member->value,
                           "a job's id: %d to %d small letters, digits and hyphens", ID_SHORTEST,

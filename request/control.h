@@ -18,6 +18,8 @@ enum control_verb {
     CONTROL_VERBS
 };
 
+enum { CONTROL_WORDS_LONGEST = 200 }; /* bytes of a reason to pause */
+
 struct control {
     enum control_verb verb; /* CONTROL_NONE: this is a job file */
     struct text id;         /* the job's id */

@@ -2,7 +2,6 @@
 #include "spool/pause.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -36,22 +35,17 @@ int pause_remove(const struct spool *spool, struct error *error)
     return 0;
 }
 
-static void copy_text(char *buffer, size_t size, struct text text)
-{
-    snprintf(buffer, size, "%.*s", (int)text.length, text.length ? text.data : "");
-}
-
 static void take_line(struct pause *pause, struct text line)
 {
     struct arena *arena = arena_new();
     struct text key, value;
     while (eventlog_next_pair(&line, arena, &key, &value)) {
         if (text_is(key, "by"))
-            copy_text(pause->by, sizeof(pause->by), value);
+            text_copy(pause->by, sizeof(pause->by), value);
         else if (text_is(key, "since"))
             clock_parse(value, &pause->since);
         else if (text_is(key, "reason"))
-            copy_text(pause->reason, sizeof(pause->reason), value);
+            text_copy(pause->reason, sizeof(pause->reason), value);
     }
     arena_free(arena);
 }

@@ -1,7 +1,6 @@
 /* spool/waiting.c - DIR/waiting: why the jobs of rendered/ wait */
 #include "spool/waiting.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -45,11 +44,6 @@ void waiting_remove(const struct spool *spool)
     sys.unlinkat(spool->root, file_name, 0);
 }
 
-static void copy_text(char *buffer, size_t size, struct text text)
-{
-    snprintf(buffer, size, "%.*s", (int)text.length, text.length ? text.data : "");
-}
-
 static void take_line(struct waiting_file *waiting, struct text line)
 {
     struct arena *arena = arena_new();
@@ -58,9 +52,9 @@ static void take_line(struct waiting_file *waiting, struct text line)
         if (text_is(key, "since"))
             clock_parse(value, &waiting->since);
         else if (text_is(key, "first"))
-            copy_text(waiting->first, sizeof(waiting->first), value);
+            text_copy(waiting->first, sizeof(waiting->first), value);
         else if (text_is(key, "reason"))
-            copy_text(waiting->reason, sizeof(waiting->reason), value);
+            text_copy(waiting->reason, sizeof(waiting->reason), value);
         for (int i = 0; i < WORDS && text_is(key, "for"); i++)
             if (text_is(value, table[i].word))
                 waiting->what = (enum waiting_for)i;

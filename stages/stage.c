@@ -2,6 +2,7 @@
 #include "stages/stage.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -159,4 +160,19 @@ int stage_run(const struct stage_operations *operations, const char *directory)
     int status = stage->failed;
     operations->close(stage);
     return status;
+}
+
+int stage_lock_pass(const struct stage *stage, const char *name, int *lock, struct error *error)
+{
+    *lock = sys.openat(stage->spool.root, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (*lock < 0)
+        return error_errno(error, "%s could not be opened", name);
+    if (sys.lock(*lock, F_WRLCK) == 0)
+        return 0;
+    int reason = errno;
+    sys.close(*lock);
+    if (reason == EAGAIN || reason == EACCES)
+        return 1;
+    errno = reason;
+    return error_errno(error, "%s could not be locked", name);
 }

@@ -34,6 +34,11 @@ struct stage {
 int stage_open(struct stage *stage, const char *name, const char *directory, struct error *error);
 void stage_close(struct stage *stage);
 
+/* Keep two passes over the spool apart, by a file of that name in its directory: in none that a stage watches, since
+ * closing it would notify that stage.  0 and *lock, to be closed; 1 when another pass is under way; -1 and a
+ * sentence. */
+int stage_lock_pass(const struct stage *stage, const char *name, int *lock, struct error *error);
+
 /* Wait until `descriptor` (-1: none) is readable, the time `until` (of clock_elapsed) has come, or
  * the stage is told to stop.  False when it was told to stop. */
 bool stage_wait(struct stage *stage, int descriptor, int64_t until);

@@ -82,27 +82,10 @@ static void note_pass(struct pruner *pruner)
 
 /* ---- passes ---- */
 
-/* 0 and *lock, 1 when another pass is under way, -1 and a sentence. */
-static int lock_passes(const struct pruner *pruner, int *lock, struct error *error)
-{
-    *lock = sys.openat(pruner->stage.spool.root, ".prune.lock",
-                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (*lock < 0)
-        return error_errno(error, ".prune.lock could not be opened");
-    if (sys.lock(*lock, F_WRLCK) == 0)
-        return 0;
-    int reason = errno;
-    sys.close(*lock);
-    if (reason == EAGAIN || reason == EACCES)
-        return 1;
-    errno = reason;
-    return error_errno(error, ".prune.lock could not be locked");
-}
-
 static int make_pass(struct pruner *pruner, struct error *error)
 {
     int lock;
-    int result = lock_passes(pruner, &lock, error);
+    int result = stage_lock_pass(&pruner->stage, ".prune.lock", &lock, error);
     if (result)
         return result;
     result = prune_pass_make(pruner, error);

@@ -219,24 +219,6 @@ static void read_settings_digest(struct resubmitter *resubmitter)
     buffer_free(&bytes);
 }
 
-/* Keep two passes apart: 0 and *lock, 1 when another is under way, -1 on trouble. */
-static int lock_failed(struct resubmitter *resubmitter, int *lock, struct error *error)
-{
-    /* Not a file in failed/, since closing it would notify the stage. */
-    *lock = sys.openat(resubmitter->stage.spool.root, ".resubmit.lock",
-                       O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (*lock < 0)
-        return error_errno(error, ".resubmit.lock could not be opened");
-    if (sys.lock(*lock, F_WRLCK) == 0)
-        return 0;
-    int reason = errno;
-    sys.close(*lock);
-    if (reason == EAGAIN || reason == EACCES)
-        return 1;
-    errno = reason;
-    return error_errno(error, ".resubmit.lock could not be locked");
-}
-
 /* The counter, in memory, of how often the process that reads requests has died over a job; NULL when the job
  * is no longer known. */
 static int *stops_of(void *context, const struct requeue_action *action)
@@ -279,7 +261,7 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
     struct pass pass = {.resubmitter = resubmitter, .now = clock_now()};
     struct error warning;
     int lock;
-    int result = lock_failed(resubmitter, &lock, error);
+    int result = stage_lock_pass(&resubmitter->stage, ".resubmit.lock", &lock, error);
     if (result)
         return result < 0 ? -1 : 0;
     resubmitter->asked_ready = resubmitter->ready = false;

@@ -61,6 +61,9 @@ static bool is_better(const struct cached_pod *a, const struct cached_pod *b)
         return a->created > b->created;
     if ((a->deletion != 0) != (b->deletion != 0))
         return a->deletion == 0;
+    /* Of two of the same second, the one in the place of a failed one. */
+    if ((a->phase == POD_FAILED) != (b->phase == POD_FAILED))
+        return b->phase == POD_FAILED;
     return strcmp(a->name, b->name) > 0;
 }
 

@@ -70,11 +70,12 @@ static struct value *make_pod(const char *role, int index, const char *more, con
 {
     return fake_json(
         arena,
-        "{'metadata':{'name':'train-abc-a1-%s-%d-x7k2p','uid':'pod-%s-%d%s','resourceVersion':'%d',"
+        "{'metadata':{'name':'train-abc-a1-%s-%d-%s','uid':'pod-%s-%d%s','resourceVersion':'%d',"
         "'creationTimestamp':'2026-11-21T06:3%d:00Z','labels':{'dlspool/job':'train-abc',"
         "'dlspool/attempt':'1','dlspool/role':'%s',"
         "'batch.kubernetes.io/job-completion-index':'%d'}%s},'status':{%s}}",
-        role, index, role, index, strstr(more, "second") ? "-2" : "", ++version,
+        role, index, strstr(more, "moment") ? "a7k2p" : "x7k2p", role, index,
+        strstr(more, "second") || strstr(more, "moment") ? "-2" : "", ++version,
         strstr(more, "second") ? 5 : 0, role, index, more, status);
 }
 
@@ -484,6 +485,7 @@ static void a_failed_index_without_a_pod_has_ended(void **state)
 #define AGAIN "'dlspool/complete':'{\\'worker\\':{\\'failed\\':2,\\'again\\':3}}'"
 #define TRIES ",'backoffLimitPerIndex':3,'template':{'spec':{'activeDeadlineSeconds':1800}}"
 #define SECOND ",'second':''"
+#define SAME_MOMENT ",'moment':''" /* made in the same second, with a name before the other's */
 #define LATER(state) "'phase':'Running'," MAIN("'running':{'startedAt':'2026-11-21T06:" state "Z'}")
 
 static void expect_lost(int exit_code)
@@ -515,6 +517,18 @@ static void what_is_lost_is_lost_until_it_runs_again(void **state)
     expect_lost(3);
     take_worker_job(AGAIN, TRIES, "'failed':4,'failedIndexes':'1'");
     expect_lost(3);
+}
+
+static void one_made_in_the_same_second_takes_the_place(void **state)
+{
+    (void)state;
+    today -= 900000;
+    take_worker_job(AGAIN, TRIES, "");
+    take_pod("worker", 0, "", RUNNING);
+    take_pod("worker", 1, "", FAILED("137", "10"));
+    expect_lost(137);
+    take_pod("worker", 1, SAME_MOMENT, RUNNING);
+    expect_lost(0);
 }
 
 /* Of too few the job fails, although its Job would try them again. */
@@ -877,6 +891,7 @@ int main(void)
         TEST(the_rule_decides_when_it_is_first_met),
         TEST(tasks_of_a_sweep_are_judged_each_by_itself),
         TEST(what_is_lost_is_lost_until_it_runs_again),
+        TEST(one_made_in_the_same_second_takes_the_place),
         TEST(it_fails_when_too_few_are_left),
         TEST(it_is_done_when_the_others_are),
         TEST(the_time_limit_is_counted_from_the_first_start),

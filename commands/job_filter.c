@@ -11,24 +11,22 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/nearest.h"
-#include "commands/complain.h"
-#include "commands/options.h"
 
-bool job_filter_read_time(const char *option, const char *word, int64_t *time)
+int job_filter_read_time(const char *option, const char *word, int64_t *time, struct error *error)
 {
     struct tm tm = {.tm_isdst = -1};
     int64_t span;
     const char *end = NULL;
     if (strcmp(word, "now") == 0) {
         *time = clock_now();
-        return true;
+        return 0;
     }
     if (duration_parse(text_of(word), &span) == 0) {
         *time = clock_now() - span;
-        return true;
+        return 0;
     }
     if (clock_parse(text_of(word), time) == 0)
-        return true;
+        return 0;
     static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
                                         "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"};
     for (size_t i = 0; i < ARRAY_COUNT(forms); i++) {
@@ -37,27 +35,28 @@ bool job_filter_read_time(const char *option, const char *word, int64_t *time)
         if (end && !*end)
             break;
     }
-    if (!end || *end) {
-        complain("%s: found \"%s\", expected a duration such as 90m or 2d, or a date such as "
-                 "2026-05-01 or \"2026-05-01 18:00\"",
-                 option, word);
-        return false;
-    }
+    if (!end || *end)
+        return error_set(
+            error,
+            "%s: found \"%s\", expected a duration such as 90m or 2d, or a date such as "
+            "2026-05-01 or \"2026-05-01 18:00\"",
+            option, word);
     *time = (int64_t)mktime(&tm) * 1000;
-    return true;
+    return 0;
 }
 
-bool job_filter_prepare(struct job_filter *filter)
+int job_filter_prepare(struct job_filter *filter, struct error *error)
 {
-    if (filter->age && !job_filter_read_time("--since", filter->age, &filter->since))
-        return false;
+    if (filter->age && job_filter_read_time("--since", filter->age, &filter->since, error))
+        return -1;
     if (!filter->state || job_state_select(filter->state, &filter->states))
-        return true;
+        return 0;
     struct nearest_hint hint;
-    complain("--state: found \"%s\", expected waiting, queued, running, stopping, done, failed or "
-             "held%s",
-             filter->state, nearest_hint(&hint, text_of(filter->state), job_state_words));
-    return false;
+    return error_set(
+        error,
+        "--state: found \"%s\", expected waiting, queued, running, stopping, done, failed or "
+        "held%s",
+        filter->state, nearest_hint(&hint, text_of(filter->state), job_state_words));
 }
 
 bool job_filter_is_given(const struct job_filter *filter)

@@ -141,8 +141,10 @@ static int ask_selected(struct asking *asking)
     int status = STATUS_DONE;
     struct error error;
     asking->filter.mine = !asking->filter.user;
-    if (!job_filter_prepare(&asking->filter))
+    if (job_filter_prepare(&asking->filter, &error)) {
+        complain("%s", error.text);
         return STATUS_USAGE;
+    }
     for (int i = 0; i < STATE_DONE; i++)
         jobs_walk(&asking->spool, (enum state)i, collect_job, asking);
     if (!asking->count) {

@@ -386,6 +386,7 @@ int command_list(int argument_count, char **arguments)
     const char *sort = "age";
     bool watch = false;
     struct spool spool;
+    struct error error;
     struct listing listing = {.spool = &spool, .limit = UNLIMITED};
     const struct option_spec options[] = {
         FILTER_OPTIONS(listing.filter),
@@ -418,7 +419,11 @@ int command_list(int argument_count, char **arguments)
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (!job_filter_prepare(&listing.filter) || !read_sort(sort, &listing.sort))
+    if (job_filter_prepare(&listing.filter, &error)) {
+        complain("%s", error.text);
+        return STATUS_USAGE;
+    }
+    if (!read_sort(sort, &listing.sort))
         return STATUS_USAGE;
     if (listing.archived && (watch || listing.sort != SORT_AGE)) {
         complain("--archived lists by the day of the end, and once; leave out --%s",

@@ -278,10 +278,13 @@ int command_logs(int argument_count, char **arguments)
         options};
     int operands, status;
     struct spool spool;
+    struct error error;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (since && !job_filter_read_time("--since", since, &logs.tasks.since))
+    if (since && job_filter_read_time("--since", since, &logs.tasks.since, &error)) {
+        complain("%s", error.text);
         return STATUS_USAGE;
+    }
     if (open_spool(&spool))
         return STATUS_FAILED;
     logs.spool = &spool;

@@ -81,14 +81,23 @@ static bool is_administrator(const struct spool *spool, bool *administrator)
     return true;
 }
 
+static bool read_time(const char *option, const char *word, int64_t *time)
+{
+    struct error error;
+    if (!word || job_filter_read_time(option, word, time, &error) == 0)
+        return true;
+    complain("%s", error.text);
+    return false;
+}
+
 bool usage_filter_prepare(struct usage_filter *filter, const struct spool *spool)
 {
     bool administrator;
     filter->from = clock_now() - usual_days * CLOCK_DAY;
     filter->until = INT64_MAX;
     if ((filter->states && !check_states(filter->states)) ||
-        (filter->start && !job_filter_read_time("--starttime", filter->start, &filter->from)) ||
-        (filter->end && !job_filter_read_time("--endtime", filter->end, &filter->until)) ||
+        !read_time("--starttime", filter->start, &filter->from) ||
+        !read_time("--endtime", filter->end, &filter->until) ||
         !is_administrator(spool, &administrator))
         return false;
     filter->own = !filter->all && !filter->users && !administrator;

@@ -7,7 +7,7 @@
 #define COMMANDS_ARCHIVED_H
 
 #include "archive/restore.h"
-#include "commands/view.h"
+#include "client/view.h"
 
 struct archived {
     struct spool

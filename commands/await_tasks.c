@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "commands/array_tasks.h"
+#include "client/array_tasks.h"
 #include "commands/complain.h"
 #include "commands/options.h"
 #include "commands/pick.h"

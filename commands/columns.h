@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "commands/outlook.h"
+#include "client/outlook.h"
 
 struct columns;
 

@@ -12,10 +12,10 @@
 #include "base/duration.h"
 #include "commands/complain.h"
 #include "commands/options.h"
-#include "commands/outlook.h"
+#include "client/outlook.h"
 #include "commands/pick.h"
 #include "commands/print.h"
-#include "commands/view.h"
+#include "client/view.h"
 #include "spool/jobs.h"
 #include "stages/lease.h"
 

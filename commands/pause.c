@@ -10,7 +10,7 @@
 #include "commands/ask.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
-#include "commands/drop_file.h"
+#include "client/drop_file.h"
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"

@@ -5,7 +5,7 @@
 #ifndef COMMANDS_PICK_H
 #define COMMANDS_PICK_H
 
-#include "commands/view.h"
+#include "client/view.h"
 #include "stages/shared/control.h"
 
 /* Find the job for a command that only reads it.  STATUS_DONE and its place; STATUS_NOT_FOUND

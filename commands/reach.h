@@ -10,7 +10,7 @@
 #ifndef COMMANDS_REACH_H
 #define COMMANDS_REACH_H
 
-#include "commands/view.h"
+#include "client/view.h"
 
 enum { REACH_MOST = 8 }; /* addresses; further ones are left out */
 

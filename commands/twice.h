@@ -2,7 +2,7 @@
 #ifndef COMMANDS_TWICE_H
 #define COMMANDS_TWICE_H
 
-#include "commands/view.h"
+#include "client/view.h"
 
 /* Print a note on standard error when another job with the same owner, name and job file (byte
  * for byte) waits, is queued, runs or is held.  That is allowed, and both run; but it may be an

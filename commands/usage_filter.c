@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "commands/complain.h"
-#include "commands/job_filter.h"
+#include "client/job_filter.h"
 
 static const int64_t usual_days = 30;
 

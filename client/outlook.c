@@ -1,5 +1,5 @@
-/* commands/outlook.c - a job's deadline, prediction and progress */
-#include "commands/outlook.h"
+/* client/outlook.c - a job's deadline, prediction and progress */
+#include "client/outlook.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* commands/drop_file.c - drops a file into incoming/ atomically */
-#include "commands/drop_file.h"
+/* client/drop_file.c - drops a file into incoming/ atomically */
+#include "client/drop_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
-/* commands/gather.h - the jobs of a spool, newest first, one after another
+/* client/gather.h - the jobs of a spool, newest first, one after another
  *
  * Reads as little as possible: the days of done/ from the newest on, each only when the jobs of
  * later days are used up; and nothing of a job but its id.
  */
-#ifndef COMMANDS_GATHER_H
-#define COMMANDS_GATHER_H
+#ifndef CLIENT_GATHER_H
+#define CLIENT_GATHER_H
 
-#include "commands/job_filter.h"
+#include "client/job_filter.h"
 
 struct gathering;
 

@@ -1,6 +1,6 @@
-/* commands/drop_file.h - drops a file into incoming/ atomically */
-#ifndef COMMANDS_DROP_FILE_H
-#define COMMANDS_DROP_FILE_H
+/* client/drop_file.h - drops a file into incoming/ atomically */
+#ifndef CLIENT_DROP_FILE_H
+#define CLIENT_DROP_FILE_H
 
 #include "base/error.h"
 #include "spool/spool.h"

@@ -1,5 +1,5 @@
-/* commands/array_tasks.c - the tasks of an array by their indexes: the state of each */
-#include "commands/array_tasks.h"
+/* client/array_tasks.c - the tasks of an array by their indexes: the state of each */
+#include "client/array_tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* commands/job_filter.c - selects jobs by --mine, --user, --name, --state and --since */
-#include "commands/job_filter.h"
+/* client/job_filter.c - selects jobs by --mine, --user, --name, --state and --since */
+#include "client/job_filter.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* commands/job_filter.h - selects jobs by --mine, --user, --name, --state and --since */
-#ifndef COMMANDS_JOB_FILTER_H
-#define COMMANDS_JOB_FILTER_H
+/* client/job_filter.h - selects jobs by --mine, --user, --name, --state and --since */
+#ifndef CLIENT_JOB_FILTER_H
+#define CLIENT_JOB_FILTER_H
 
-#include "commands/view.h"
+#include "client/view.h"
 
 struct job_filter {
     /* The options as given; NULL, false and 0: not given. */

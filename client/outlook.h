@@ -1,12 +1,12 @@
-/* commands/outlook.h - a job's deadline, prediction and progress
+/* client/outlook.h - a job's deadline, prediction and progress
  *
  * From the job's own files and DIR/plan.  The end of a done job decides whether it met its
  * deadline; the status of others is the plan's, except that a job becomes late by the clock.
  */
-#ifndef COMMANDS_OUTLOOK_H
-#define COMMANDS_OUTLOOK_H
+#ifndef CLIENT_OUTLOOK_H
+#define CLIENT_OUTLOOK_H
 
-#include "commands/view.h"
+#include "client/view.h"
 #include "spool/plan_file.h"
 #include "spool/progress_file.h"
 

@@ -1,5 +1,5 @@
-/* commands/view.c - jobs as the commands show them */
-#include "commands/view.h"
+/* client/view.c - jobs as the commands show them */
+#include "client/view.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "commands/options.h"
 #include "spool/eventlog.h"
 #include "stages/shared/hold_tasks.h"
 

@@ -1,5 +1,5 @@
-/* commands/gather.c - the jobs of a spool, newest first, one after another */
-#include "commands/gather.h"
+/* client/gather.c - the jobs of a spool, newest first, one after another */
+#include "client/gather.h"
 
 #include <errno.h>
 #include <stdio.h>

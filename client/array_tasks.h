@@ -1,12 +1,12 @@
-/* commands/array_tasks.h - the tasks of an array by their indexes: the state of each
+/* client/array_tasks.h - the tasks of an array by their indexes: the state of each
  *
  * Known are those that the job's attempt runs, those that are held, and those of earlier attempts that
  * do not run again; not those that have succeeded in an earlier one.
  */
-#ifndef COMMANDS_ARRAY_TASKS_H
-#define COMMANDS_ARRAY_TASKS_H
+#ifndef CLIENT_ARRAY_TASKS_H
+#define CLIENT_ARRAY_TASKS_H
 
-#include "commands/view.h"
+#include "client/view.h"
 
 struct array_task {
     int index;  /* the user's */

@@ -1,6 +1,6 @@
-/* commands/view.h - jobs as the commands show them: read from the spool's files, nothing else */
-#ifndef COMMANDS_VIEW_H
-#define COMMANDS_VIEW_H
+/* client/view.h - jobs as the commands show them: read from the spool's files, nothing else */
+#ifndef CLIENT_VIEW_H
+#define CLIENT_VIEW_H
 
 #include "spool/job_state.h"
 #include "spool/record.h"

@@ -1,18 +1,19 @@
 /* archive/library.c - libarchive, opened when it is first needed */
 #include "archive/library.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
-
-static const char file_name[] = "libarchive.so.13";
+#include "base/shared_library.h"
 
 /* Its functions, by the order of the members of struct library. */
 #define LIBRARY_NAME(name) #name,
 static const char *const names[] = {LIBRARY_FUNCTIONS(LIBRARY_NAME)};
 #undef LIBRARY_NAME
+
+static const struct shared_library libarchive = {"libarchive.so.13", "libarchive13",
+                                                 "archives need", names, ARRAY_COUNT(names)};
 
 const struct library *library_open(struct error *error)
 {
@@ -21,25 +22,8 @@ const struct library *library_open(struct error *error)
     void *pointers[ARRAY_COUNT(names)];
     if (opened)
         return &library;
-    void *handle = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        error_set(
-            error,
-            "archives need the library %s, which could not be opened (%s); install the package "
-            "libarchive13",
-            file_name, dlerror());
+    if (shared_library_open(&libarchive, pointers, error))
         return NULL;
-    }
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        pointers[i] = dlsym(handle, names[i]);
-        if (!pointers[i]) {
-            error_set(error,
-                      "%s has no function %s; archives need that of the package libarchive13",
-                      file_name, names[i]);
-            dlclose(handle);
-            return NULL;
-        }
-    }
     _Static_assert(sizeof(library) == sizeof(pointers), "nothing but pointers of one size");
     memcpy(&library, pointers, sizeof(library));
     opened = true;

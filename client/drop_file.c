@@ -51,3 +51,8 @@ done:
         sys.unlinkat(spool->incoming, hidden, 0);
     return result;
 }
+
+const char *drop_file_ending(struct text bytes)
+{
+    return text_starts(bytes, "#!") ? ".sh" : text_starts(bytes, "{") ? ".json" : ".yaml";
+}

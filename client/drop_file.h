@@ -11,4 +11,7 @@
 int drop_file(const struct spool *spool, const char *stem, const char *ending, struct text bytes,
               char name[static NAME_MAX + 1], struct error *error);
 
+/* The ending of a file with these bytes, by their beginning: .sh, .json or .yaml. */
+const char *drop_file_ending(struct text bytes);
+
 #endif

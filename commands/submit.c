@@ -13,7 +13,9 @@
 #include "base/clock.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
+#include "client/check_job.h"
 #include "client/drop_file.h"
+#include "client/find_dropped.h"
 #include "commands/dry_run.h"
 #include "commands/follow_jobs.h"
 #include "commands/job_file.h"
@@ -28,11 +30,8 @@
 #include "client/view.h"
 #include "commands/wrap.h"
 #include "request/control.h"
-#include "request/dialects/dialects.h"
 #include "spool/jobs.h"
-#include "spool/settings.h"
 #include "stages/lease.h"
-#include "stages/prepare/limits.h"
 #include "watcher/settle.h"
 
 enum { MOST_FILES = 4096 };
@@ -51,31 +50,11 @@ struct submitting {
 
 struct search {
     const struct spool *spool;
-    const char *source; /* the name of the dropped file */
-    int64_t since;
+    struct dropped dropped;
     struct control control; /* the request of a control file */
     struct job_view view;
     struct arena *arena;
 };
-
-static int match_source(void *context, const struct job_place *place)
-{
-    struct search *search = context;
-    /* An id has the time of its making, so older jobs are skipped unread. */
-    if (id_time(text_of(place->id)) < search->since)
-        return 0;
-    if (view_read(search->spool, place, search->arena, &search->view))
-        return 0;
-    return text_is(search->view.record.source, search->source);
-}
-
-static bool find_by_source(struct search *search)
-{
-    for (int i = 0; i < STATE_COUNT; i++)
-        if (jobs_walk(search->spool, (enum state)i, match_source, search) == 1)
-            return true;
-    return false;
-}
 
 /* The file's name for incoming/: without its directory, and without marks of a file in progress,
  * which intake never takes. */
@@ -99,48 +78,16 @@ static char *ending_in(char *name)
     return dot && dot > name && dot[1] && strlen(dot) <= LONGEST ? dot : name + strlen(name);
 }
 
-static const char *ending_for(struct text bytes)
-{
-    return text_starts(bytes, "#!") ? ".sh" : text_starts(bytes, "{") ? ".json" : ".yaml";
-}
-
 static int drop_bytes(const struct spool *spool, const char *path, struct text bytes,
                       char name[static NAME_MAX + 1], struct error *error)
 {
     char *stem = plain_name(path), *at = ending_in(stem);
-    char *ending = memory_copy_string(*at ? at : ending_for(bytes));
+    char *ending = memory_copy_string(*at ? at : drop_file_ending(bytes));
     *at = '\0';
     int result = drop_file(spool, stem, ending, bytes, name, error);
     free(stem);
     free(ending);
     return result;
-}
-
-/* Check the job against the site's limits.  If its settings cannot be read, intake will check. */
-static int check_limits(const struct spool *spool, const struct description *job, const char *path,
-                        struct error *error)
-{
-    struct settings settings;
-    struct error refusal;
-    if (settings_read(&settings, spool, NULL))
-        return 0;
-    const struct limits limits = {&settings, spool, false};
-    int result = limits_check(&limits, getuid(), job, &refusal);
-    if (result)
-        error_set(error, "%s: %s", path, refusal.text);
-    settings_free(&settings);
-    return result;
-}
-
-/* Check that the bytes are a job file, its deadline is not over, and the limits allow it. */
-static int check_file(const struct spool *spool, struct arena *arena, struct text bytes,
-                      const char *path, struct error *error)
-{
-    int64_t deadline;
-    const struct description *job = dialects_read(arena, bytes, path, error);
-    if (!job || description_deadline(job, path, clock_now(), &deadline, error))
-        return -1;
-    return check_limits(spool, job, path, error);
 }
 
 /* Check that a control file's job is there.  1 when the bytes are not a control file. */
@@ -189,11 +136,11 @@ static int check_and_drop(const struct submitting *submitting, const char *path,
     if (!result)
         result = check_control(spool, buffer_text(&bytes), path, search, error);
     if (result > 0)
-        result = check_file(spool, search->arena, buffer_text(&bytes), label, error);
+        result = check_job(spool, search->arena, buffer_text(&bytes), label, error);
     if (!result && submitting->dry_run)
         result = dry_run(spool, buffer_text(&bytes), path, submitting->json, error);
     else if (!result) {
-        search->since = clock_now() - 60000; /* clocks of hosts differ */
+        search->dropped.since = clock_now() - 60000; /* clocks of hosts differ */
         result = drop_bytes(spool, path, buffer_text(&bytes), name, error);
     }
     buffer_free(&bytes);
@@ -248,13 +195,14 @@ static void say_late(const char *path, const char *name, struct error *error)
 }
 
 /* Wait for the job that the dropped file became. */
-static int find_dropped(const struct submitting *submitting, const char *path, const char *name,
-                        struct search *search, char id[static ID_SIZE])
+static int await_dropped(const struct submitting *submitting, const char *path, const char *name,
+                         struct search *search, char id[static ID_SIZE])
 {
     struct error error;
     int64_t until = clock_elapsed() + submitting->patience;
     bool found;
-    while (!(found = find_by_source(search)) && clock_elapsed() < until)
+    while (!(found = find_dropped(search->spool, &search->dropped, search->arena, &search->view)) &&
+           clock_elapsed() < until)
         nanosleep(&look_interval, NULL);
     if (found) {
         memcpy(id, search->view.place.id, ID_SIZE);
@@ -302,8 +250,8 @@ static int submit_file(const struct submitting *submitting, const char *path,
                   path, name, submitting->spool.path);
         result = refuse_file(submitting, path, STATUS_UNSERVED, &error);
     } else {
-        search.source = name;
-        result = find_dropped(submitting, path, name, &search, id);
+        search.dropped.source = name;
+        result = await_dropped(submitting, path, name, &search, id);
     }
     arena_free(search.arena);
     return result;

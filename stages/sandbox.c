@@ -35,13 +35,13 @@ static unsigned int needed_capabilities(enum sandbox_reader reader)
     return reader == SANDBOX_INTAKE ? incoming : 0;
 }
 
-static int drop_capabilities(enum sandbox_reader reader, struct error *error)
+int sandbox_keep_capabilities(unsigned int kept, struct error *error)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct data[2] = {0};
     if (syscall(SYS_capget, &header, data))
         return error_errno(error, "the capabilities could not be read");
-    data[0].permitted &= needed_capabilities(reader);
+    data[0].permitted &= kept;
     data[0].effective = data[0].permitted;
     data[0].inheritable = 0;
     data[1] = (struct __user_cap_data_struct){0};
@@ -58,7 +58,8 @@ int sandbox_enter(const struct spool *spool, struct text user, enum sandbox_read
     /* One capability may stay: to ask whether somebody still writes to their file. */
     if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
         return error_errno(error, "the capabilities could not be kept");
-    if (sandbox_become_user(user, error) || drop_capabilities(reader, error))
+    if (sandbox_become_user(user, error) ||
+        sandbox_keep_capabilities(needed_capabilities(reader), error))
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return error_errno(error, "no_new_privs could not be set");

@@ -22,4 +22,7 @@ int sandbox_enter(const struct spool *spool, struct text user, enum sandbox_read
  * none. */
 int sandbox_become_user(struct text user, struct error *error);
 
+/* Drop all capabilities but those of these bits, 1u << CAP_ of capabilities(7), below 32.  -1 and a sentence. */
+int sandbox_keep_capabilities(unsigned int kept, struct error *error);
+
 #endif

@@ -35,12 +35,12 @@ static const struct {
     uint64_t access[SANDBOX_READERS]; /* by enum sandbox_reader */
 } rights[] = {
     /* opened again for the sake of NFS; the names in .podman, too */
-    {".", {LIST, LIST, LIST, LIST}},
+    {".", {LIST, LIST, LIST, LIST, LOOK}},
     /* as it is now: another is another daemon's */
     {".lease", {READ, READ, 0, READ}},
     {".host", {0, READ, READ}}, /* which libraries this machine has; intake has read it before */
     {"templates.git", {LOOK, LOOK, LOOK}}, /* rendering */
-    {"incoming", {TAKE}},                  /* dropped files are taken, or renamed out of sight */
+    {"incoming", {TAKE, 0, 0, 0, WRITE}},  /* dropped files are taken, or renamed out of sight */
     {".claims", {TAKE}},
     /* jobs are made here, and moved to these, with what cannot be read of a dropped file */
     {".new", {TAKE}},
@@ -51,7 +51,12 @@ static const struct {
     {"done", {LOOK, LOOK, 0, LOOK}},       /* is there such a job? */
     {"messages", {WRITE, 0, 0, WRITE}},    /* of what owners are told */
     /* seeds of hash tables */
-    {"/dev/urandom", {READ, READ, READ, READ}},
+    {"/dev/urandom", {READ, READ, READ, READ, READ}},
+    /* names of users, and what the C library loads to look for them */
+    {"/etc", {0, 0, 0, 0, LOOK}},
+    {"/usr", {0, 0, 0, 0, LOOK}},
+    {"/lib", {0, 0, 0, 0, LOOK}},
+    {"/var/lib/sss", {0, 0, 0, 0, LOOK}},
 };
 
 /* The kernel's struct as of ABI 6; what an older one does not know must be 0. */

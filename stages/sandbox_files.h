@@ -15,6 +15,7 @@ enum sandbox_reader {
     SANDBOX_REREAD, /* renders the requests of jobs again, and moves these */
     SANDBOX_VERIFY, /* renders the requests of jobs of rendered/ again, and writes nothing */
     SANDBOX_NOTIFY, /* reads what has become of jobs, and writes to messages/ */
+    SANDBOX_PAGE,   /* shows a user the spool, as that user, and drops files into incoming/ */
     SANDBOX_READERS
 };
 

@@ -25,7 +25,7 @@ VERSION := $(shell cat VERSION)
 ROOMS := base job spool archive watcher \
 	request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer \
 	executors executors/http executors/local executors/kubernetes executors/slurm executors/registry \
-	planner client \
+	planner client web \
 	stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/prune stages/preview stages/notify stages/service \
 	simulation commands
 PACKAGES := yaml-0.1 libgit2 libcurl jansson libseccomp libcrypto

@@ -29,8 +29,8 @@ ROOMS := base job spool archive watcher \
 	stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/prune stages/preview stages/notify stages/service \
 	simulation commands
 PACKAGES := yaml-0.1 libgit2 libcurl jansson libseccomp libcrypto
-# Of these only headers are needed: base/shared_library.h opens the library at need.
-OPENED_PACKAGES := libarchive
+# Of these only headers are needed: base/shared_library.h opens the libraries at need.
+OPENED_PACKAGES := libarchive libmicrohttpd
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings -Wvla -Wundef \

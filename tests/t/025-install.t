@@ -38,7 +38,7 @@ cd "$scratch" || exit 1
 needs() {
     echo "$* $(PKG_CONFIG_LIBDIR=$scratch make -s -C "$top" BUILD="$scratch/unbuilt" "$@" 2>&1 | sed 's/^[^ ]* //')"
 }
-missing="as these are not installed: yaml-0.1, libgit2, libcurl, jansson, libseccomp, libcrypto, libarchive"
+missing="as these are not installed: yaml-0.1, libgit2, libcurl, jansson, libseccomp, libcrypto, libarchive, libmicrohttpd"
 is "$(needs all)" "all *** dlspool cannot be built here, $missing.  On Debian, install them with: tools/setup build.  Stop."     "make says in one sentence what it needs, and the command"
 is "$(needs unit)" "unit *** dlspool's tests cannot be run here, $missing, cmocka.  On Debian, install them with: tools/setup check.  Stop."     "and make unit what that needs"
 ok "nothing is begun" test ! -e "$scratch/unbuilt"

@@ -1,0 +1,223 @@
+/* web/requests_api.c - what changes something: POST of a job file, and of what is asked of a job */
+#include "web/requests_api.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "client/check_job.h"
+#include "client/drop_file.h"
+#include "client/find_dropped.h"
+#include "client/outlook.h"
+#include "request/control.h"
+#include "spool/settings.h"
+#include "stages/shared/control.h"
+#include "web/jobs_api.h"
+
+static const char label[] = "request"; /* names the job file in sentences */
+static const int64_t look_interval = 50,
+                     patience = 5000; /* milliseconds until intake has taken a file */
+static const int64_t clocks_differ = 60000;
+
+/* ---- a job file ---- */
+
+struct wait {
+    struct dropped dropped;
+    int64_t until; /* of clock_elapsed() */
+    requests_api_found *found;
+};
+
+static void look_for_job(struct exchange *exchange)
+{
+    const struct wait *wait = exchange->kept;
+    struct job_view view;
+    if (find_dropped(exchange->spool, &wait->dropped, exchange->arena, &view)) {
+        wait->found(exchange, &view);
+    } else if (clock_elapsed() >= wait->until) {
+        wait->found(exchange, NULL);
+    } else {
+        exchange->again = look_for_job;
+        exchange->again_at = clock_elapsed() + look_interval;
+    }
+}
+
+/* Is it a job file, not a control file? */
+static bool is_job_file(struct exchange *exchange, struct text bytes, struct error *error)
+{
+    struct control control;
+    if (request_control_read(exchange->arena, bytes, label, &control, error))
+        return false;
+    if (control.verb == CONTROL_NONE)
+        return true;
+    error_set(error,
+              "%s: found a control file, expected a job file; POST to "
+              "/dlspool/v1/jobs/ID/%s instead",
+              label, request_control_name(control.verb));
+    return false;
+}
+
+bool requests_api_submit(struct exchange *exchange, struct text bytes, const char *ending,
+                         requests_api_found *found, struct error *error)
+{
+    char name[NAME_MAX + 1];
+    if (!is_job_file(exchange, bytes, error) ||
+        check_job(exchange->spool, exchange->arena, bytes, label, error) ||
+        drop_file(exchange->spool, "page", ending, bytes, name, error))
+        return false;
+    struct wait *wait = arena_allocate(exchange->arena, sizeof(*wait));
+    *wait =
+        (struct wait){.dropped = {arena_string(exchange->arena, name), clock_now() - clocks_differ},
+                      .until = clock_elapsed() + patience,
+                      .found = found};
+    exchange->kept = wait;
+    exchange->again = look_for_job;
+    exchange->again_at = clock_elapsed() + look_interval;
+    return true;
+}
+
+/* The ending of a job file of the type that the request names; NULL: it is none of a job file. */
+static const char *ending_of_type(struct text type)
+{
+    static const char *const endings[][2] = {
+        {"application/yaml", ".yaml"},
+        {"application/x-yaml", ".yaml"},
+        {"text/yaml", ".yaml"},
+        {"text/x-yaml", ".yaml"},
+        {"application/json", ".json"},
+        {"application/x-sh", ".sh"},
+        {"application/x-shellscript", ".sh"},
+        {"text/x-shellscript", ".sh"},
+    };
+    struct text word = type;
+    text_next(&type, ';', &word);
+    word = text_trim(word);
+    for (size_t i = 0; i < ARRAY_COUNT(endings); i++)
+        if (text_is(word, endings[i][0]))
+            return endings[i][1];
+    return NULL;
+}
+
+static void tell_created(struct exchange *exchange, const struct job_view *view)
+{
+    struct arena *arena = exchange->arena;
+    const struct wait *wait = exchange->kept;
+    if (view) {
+        exchange_add_header(exchange, "Location",
+                            arena_printf(arena, "/dlspool/v1/jobs/%s", view->place.id));
+        exchange_reply_json(exchange, HTTP_CREATED, outlook_job(exchange->spool, arena, view));
+        return;
+    }
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "source", value_string(arena, wait->dropped.source));
+    exchange_reply_json(exchange, HTTP_ACCEPTED, tree);
+}
+
+static void check_only(struct exchange *exchange)
+{
+    struct error error;
+    if (!is_job_file(exchange, exchange->body, &error) ||
+        check_job(exchange->spool, exchange->arena, exchange->body, label, &error)) {
+        exchange_reply_fault(exchange, HTTP_BAD_REQUEST, error.text);
+        return;
+    }
+    struct value *tree = value_object(exchange->arena);
+    value_put(exchange->arena, tree, "good", value_boolean(exchange->arena, true));
+    exchange_reply_json(exchange, HTTP_OK, tree);
+}
+
+static void submit_job(struct exchange *exchange)
+{
+    struct error error;
+    const char *ending = ending_of_type(exchange_header(exchange, "Content-Type"));
+    if (!ending)
+        exchange_reply_problem(exchange, HTTP_WRONG_TYPE,
+                               "Content-Type: expected application/yaml, application/json or "
+                               "application/x-sh, and the job file as it is as the body");
+    else if (text_is(exchange_query(exchange, "check"), "1"))
+        check_only(exchange);
+    else if (!requests_api_submit(exchange, exchange->body, ending, tell_created, &error))
+        exchange_reply_fault(exchange, HTTP_BAD_REQUEST, error.text);
+}
+
+/* ---- what is asked of a job ---- */
+
+static enum control_verb verb_of(const char *word)
+{
+    for (int i = CONTROL_NONE + 1; i < CONTROL_VERBS; i++)
+        if (strcmp(request_control_name((enum control_verb)i), word) == 0)
+            return (enum control_verb)i;
+    return CONTROL_NONE;
+}
+
+/* May this user ask something of the job?  If the settings cannot be read, intake will know. */
+static bool may_ask(const struct exchange *exchange, const struct job_view *view, const char *verb,
+                    struct error *error)
+{
+    struct settings settings;
+    if (!view->readable || view->record.uid == getuid() ||
+        settings_read(&settings, exchange->spool, NULL))
+        return true;
+    bool may = settings_is_administrator(&settings, exchange->spool, getuid());
+    settings_free(&settings);
+    if (!may)
+        error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s it",
+                  view->place.id, (int)view->record.owner.length, view->record.owner.data, verb);
+    return may;
+}
+
+bool requests_api_ask(struct exchange *exchange, const struct job_view *view, const char *verb,
+                      struct error *error)
+{
+    char name[NAME_MAX + 1];
+    struct text line = arena_printf(exchange->arena, "%s: %s\n", verb, view->place.id);
+    return control_allows(verb_of(verb), &view->place, view->readable ? &view->record : NULL,
+                          error) &&
+           may_ask(exchange, view, verb, error) &&
+           drop_file(exchange->spool, verb, ".yaml", line, name, error) == 0;
+}
+
+static void ask(struct exchange *exchange, const char *verb)
+{
+    struct job_view view;
+    struct error error;
+    struct arena *arena = exchange->arena;
+    if (!jobs_api_find(exchange, &view))
+        return;
+    if (!requests_api_ask(exchange, &view, verb, &error)) {
+        bool own = view.readable && view.record.uid == getuid();
+        exchange_reply_problem(exchange, own ? HTTP_CONFLICT : HTTP_FORBIDDEN, error.text);
+        return;
+    }
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "id", value_string(arena, view.place.id));
+    value_put(arena, tree, "asked", value_string(arena, verb));
+    exchange_reply_json(exchange, HTTP_ACCEPTED, tree);
+}
+
+static void ask_kill(struct exchange *exchange)
+{
+    ask(exchange, "kill");
+}
+
+static void ask_retry(struct exchange *exchange)
+{
+    ask(exchange, "retry");
+}
+
+static void ask_hold(struct exchange *exchange)
+{
+    ask(exchange, "hold");
+}
+
+static void ask_release(struct exchange *exchange)
+{
+    ask(exchange, "release");
+}
+
+const struct route requests_api_routes[] = {{"POST", "/dlspool/v1/jobs", submit_job},
+                                            {"POST", "/dlspool/v1/jobs/{}/kill", ask_kill},
+                                            {"POST", "/dlspool/v1/jobs/{}/retry", ask_retry},
+                                            {"POST", "/dlspool/v1/jobs/{}/hold", ask_hold},
+                                            {"POST", "/dlspool/v1/jobs/{}/release", ask_release},
+                                            {.pattern = NULL}};

@@ -1,0 +1,24 @@
+/* web/requests_api.h - what changes something: POST of a job file, and of what is asked of a job
+ *
+ * Each becomes a file in incoming/, which is the user's, as this process is; intake decides about it as about any
+ * other.
+ */
+#ifndef WEB_REQUESTS_API_H
+#define WEB_REQUESTS_API_H
+
+#include "client/view.h"
+#include "web/routes.h"
+
+extern const struct route requests_api_routes[];
+
+/* Check the bytes of a job file and drop it, under a name with that ending, then ask again until it has become a job:
+ * `found` is called with it, or with NULL when that took too long.  False and a sentence when it was refused. */
+typedef void requests_api_found(struct exchange *exchange, const struct job_view *view);
+bool requests_api_submit(struct exchange *exchange, struct text bytes, const char *ending,
+                         requests_api_found *found, struct error *error);
+
+/* Drop a control file for the job: kill, retry, hold or release.  False and a sentence when it was refused. */
+bool requests_api_ask(struct exchange *exchange, const struct job_view *view, const char *verb,
+                      struct error *error);
+
+#endif

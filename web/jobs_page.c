@@ -1,0 +1,395 @@
+/* web/jobs_page.c - the pages of jobs: the list, with what is asked of many, and one job */
+#include "web/jobs_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/directory.h"
+#include "base/duration.h"
+#include "base/file.h"
+#include "base/quantity.h"
+#include "base/system.h"
+#include "client/outlook.h"
+#include "web/form.h"
+#include "web/html.h"
+#include "web/job_list.h"
+#include "web/jobs_api.h"
+#include "web/requests_api.h"
+
+enum {
+    LOG_SHOWN = 64 * 1024,
+    OUTPUT_SHOWN = 16 * 1024
+}; /* bytes at the end of a file that a page shows */
+
+static const char *const verbs[] = {"kill", "hold", "release", "retry"};
+
+/* ---- the list ---- */
+
+static void add_field(struct buffer *out, const struct exchange *exchange, const char *name,
+                      const char *label)
+{
+    buffer_printf(out, "<label>%s<input name=\"%s\" size=\"12\" value=\"", label, name);
+    html_text(out, exchange_query(exchange, name));
+    buffer_add_string(out, "\"></label>\n");
+}
+
+static void add_filter(struct buffer *out, const struct exchange *exchange)
+{
+    struct text state = exchange_query(exchange, "state");
+    buffer_printf(out,
+                  "<form class=\"filter\" method=\"get\" action=\"/jobs\">\n"
+                  "<label>Whose<select name=\"mine\"><option value=\"\">everybody's</option>"
+                  "<option value=\"true\"%s>mine</option></select></label>\n"
+                  "<label>State<select name=\"state\"><option value=\"\">any</option>",
+                  text_is(exchange_query(exchange, "mine"), "true") ? " selected" : "");
+    for (int i = 0; i < JOB_STATES; i++) {
+        const char *name = job_state_name((enum job_state)i);
+        buffer_printf(out, "<option%s>%s</option>", text_is(state, name) ? " selected" : "", name);
+    }
+    buffer_add_string(out, "</select></label>\n");
+    add_field(out, exchange, "owner", "Owner");
+    add_field(out, exchange, "name", "Name");
+    add_field(out, exchange, "queue", "Queue");
+    add_field(out, exchange, "since", "Since");
+    buffer_add_string(out, "<button>Filter</button>\n</form>\n");
+}
+
+static void add_actions(struct buffer *out)
+{
+    buffer_add_string(out, "<div class=\"actions\">With the ticked jobs:");
+    for (size_t i = 0; i < ARRAY_COUNT(verbs); i++)
+        buffer_printf(out, " <button name=\"verb\" value=\"%s\">%s</button>", verbs[i], verbs[i]);
+    buffer_add_string(out, "</div>\n");
+}
+
+static void add_cell(struct buffer *out, const char *attributes, struct text text)
+{
+    buffer_printf(out, "<td%s>", attributes);
+    html_text(out, text);
+    buffer_add_string(out, "</td>");
+}
+
+static void add_time(struct buffer *out, const char *attributes, int64_t time)
+{
+    char buffer[CLOCK_TEXT_SIZE];
+    add_cell(out, attributes, text_of(time ? clock_local(time, buffer) : ""));
+}
+
+static void add_state(struct buffer *out, const struct job_view *view)
+{
+    const char *state = job_state_name(view->situation.state);
+    buffer_printf(out, "<span class=\"state %s\">%s</span>", state, state);
+}
+
+static void add_job(struct buffer *out, const struct job_view *view)
+{
+    char span[CLOCK_TEXT_SIZE];
+    int64_t elapsed = view_elapsed(view);
+    buffer_add_string(out, "<tr><td><input type=\"checkbox\" name=\"id\" value=\"");
+    html_string(out, view->place.id);
+    buffer_add_string(out, "\" aria-label=\"");
+    html_string(out, view->place.id);
+    buffer_add_string(out, "\"></td><td><a href=\"/jobs/");
+    html_string(out, view->place.id);
+    buffer_add_string(out, "\">");
+    html_string(out, view->place.id);
+    buffer_add_string(out, "</a></td>");
+    add_cell(out, "", view->record.owner);
+    buffer_add_string(out, "<td>");
+    add_state(out, view);
+    buffer_add_string(out, "</td>");
+    add_cell(out, "", view_sentence(view));
+    add_cell(out, " class=\"optional\"", view->record.queue);
+    buffer_printf(out, "<td class=\"number optional\">%d</td>", view->record.gpus);
+    add_time(out, " class=\"optional\"", id_time(text_of(view->place.id)));
+    add_cell(out, " class=\"optional\"",
+             text_of(elapsed >= 0 ? duration_format(elapsed, span) : ""));
+    buffer_add_string(out, "</tr>\n");
+}
+
+/* A link to the jobs that come after the last one shown, with the same filter. */
+static void add_next(struct buffer *out, const struct exchange *exchange, const char *last)
+{
+    static const char *const kept[] = {"mine", "state", "owner", "name", "queue", "since"};
+    buffer_add_string(out, "<p><a href=\"/jobs?after=");
+    html_string(out, last);
+    for (size_t i = 0; i < ARRAY_COUNT(kept); i++) {
+        struct text value = exchange_query(exchange, kept[i]);
+        if (!value.length)
+            continue;
+        buffer_printf(out, "&amp;%s=", kept[i]);
+        exchange_add_encoded(out, value);
+    }
+    buffer_add_string(out, "\">Older jobs</a></p>\n");
+}
+
+/* The list: a filter, what may be asked of those that are ticked, and the jobs. */
+static void show_jobs(struct exchange *exchange)
+{
+    struct buffer out = {0};
+    struct error error;
+    struct job_list list;
+    int status = job_list_read(exchange, &list, &error);
+    if (status != HTTP_OK) {
+        html_reply_sentence(exchange, status, error.text);
+        return;
+    }
+    html_begin(&out, "Jobs", "/jobs");
+    add_filter(&out, exchange);
+    buffer_add_string(&out, "<form method=\"post\" action=\"/jobs\">\n");
+    add_actions(&out);
+    buffer_add_string(
+        &out,
+        "<div class=\"wide\"><table>\n<thead><tr><th><span>Tick</span></th><th>Id</th><th>Owner</th>"
+        "<th>State</th><th>Why</th><th class=\"optional\">Queue</th>"
+        "<th class=\"number optional\">GPUs</th><th class=\"optional\">Submitted</th>"
+        "<th class=\"optional\">Elapsed</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < list.count; i++)
+        add_job(&out, &list.views[i]);
+    buffer_add_string(&out, "</tbody></table></div>\n</form>\n");
+    if (!list.count)
+        buffer_add_string(&out, "<p>There is no such job.</p>\n");
+    if (list.more)
+        add_next(&out, exchange, list.views[list.count - 1].place.id);
+    html_reply(exchange, HTTP_OK, &out);
+}
+
+/* ---- what is asked of jobs ---- */
+
+static const char *known_verb(struct text word)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(verbs); i++)
+        if (text_is(word, verbs[i]))
+            return verbs[i];
+    return NULL;
+}
+
+/* Ask it of each ticked job; a page tells what was asked, and what was refused and why. */
+static void ask_jobs(struct exchange *exchange)
+{
+    struct form form;
+    struct buffer out = {0};
+    if (!form_read(exchange, &form))
+        return;
+    const char *verb = known_verb(form_get(&form, "verb"));
+    if (!verb) {
+        html_reply_sentence(exchange, HTTP_BAD_REQUEST, "expected kill, hold, release or retry");
+        return;
+    }
+    html_begin(&out, "Asked", "/jobs");
+    size_t count = 0;
+    for (size_t i = 0; i < form.count; i++) {
+        struct job_view view;
+        struct error error;
+        if (!text_is(form.fields[i].name, "id"))
+            continue;
+        count++;
+        exchange->parts[0] = form.fields[i].value;
+        bool asked = jobs_api_look(exchange, &view, &error) == HTTP_OK &&
+                     requests_api_ask(exchange, &view, verb, &error);
+        buffer_add_string(&out, asked ? "<p role=\"status\">asked to " : "<p role=\"alert\">");
+        buffer_printf(&out, "%s%s", asked ? verb : "", asked ? " " : "");
+        html_text(&out, asked ? form.fields[i].value : text_of(error.text));
+        buffer_add_string(&out, "</p>\n");
+    }
+    if (!count)
+        buffer_add_string(&out, "<p role=\"alert\">No job was ticked; nothing was asked.</p>\n");
+    buffer_add_string(&out, "<p><a href=\"/jobs\">Jobs</a></p>\n");
+    html_reply(exchange, HTTP_OK, &out);
+}
+
+/* ---- one job ---- */
+
+static void add_fact(struct buffer *out, const char *name, struct text value)
+{
+    if (!value.length)
+        return;
+    buffer_printf(out, "<dt>%s</dt><dd>", name);
+    html_text(out, value);
+    buffer_add_string(out, "</dd>\n");
+}
+
+static void add_fact_time(struct buffer *out, const char *name, int64_t time)
+{
+    char buffer[CLOCK_TEXT_SIZE];
+    if (time)
+        add_fact(out, name, text_of(clock_local(time, buffer)));
+}
+
+static void add_summary(struct buffer *out, const struct job_view *view)
+{
+    const struct job_record *record = &view->record;
+    char resources[RESOURCES_TEXT_SIZE], span[CLOCK_TEXT_SIZE];
+    int64_t elapsed = view_elapsed(view);
+    buffer_add_string(out, "<dl>\n<dt>State</dt><dd>");
+    add_state(out, view);
+    buffer_add_string(out, "</dd>\n");
+    add_fact(out, "Owner", record->owner);
+    add_fact(out, "Library", record->library);
+    add_fact(out, "Type", record->type);
+    add_fact(out, "Queue", record->queue);
+    add_fact(
+        out, "Requests",
+        text_of(quantity_format_resources(record->cpus, record->memory, record->gpus, resources)));
+    add_fact(out, "Image", record->image);
+    add_fact(out, "Template", record->template_path);
+    add_fact(out, "Node", text_of(view->situation.node));
+    add_fact_time(out, "Submitted", id_time(text_of(view->place.id)));
+    add_fact_time(out, "Started", view->situation.started);
+    add_fact_time(out, "Ended", view->situation.ended);
+    if (elapsed >= 0)
+        add_fact(out, "Elapsed", text_of(duration_format(elapsed, span)));
+    buffer_add_string(out, "</dl>\n");
+}
+
+static void add_heading(struct buffer *out, const char *heading)
+{
+    buffer_add_string(out, "<h2>");
+    html_string(out, heading);
+    buffer_add_string(out, "</h2>\n");
+}
+
+/* Append the last bytes of a file, from the start of a line on, and a link to all of it. */
+static void add_file(struct buffer *out, int directory, const char *name, const char *link,
+                     off_t most)
+{
+    struct stat status;
+    struct buffer bytes = {0};
+    int file = sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (file < 0 || sys.fstat(file, &status) || !S_ISREG(status.st_mode)) {
+        buffer_add_string(out, file < 0 && errno == EACCES ? "<p>You may not read this.</p>\n"
+                                                           : "<p>There is none.</p>\n");
+        if (file >= 0)
+            sys.close(file);
+        return;
+    }
+    off_t start = status.st_size > most ? status.st_size - most : 0;
+    char *room = buffer_reserve(&bytes, (size_t)(status.st_size - start));
+    ssize_t count = sys.pread(file, room, (size_t)(status.st_size - start), start);
+    sys.close(file);
+    struct text text = {room, count > 0 ? (size_t)count : 0};
+    if (start && text.length) {
+        const char *line = memchr(text.data, '\n', text.length);
+        size_t cut = line ? (size_t)(line + 1 - text.data) : 0;
+        text = (struct text){text.data + cut, text.length - cut};
+        buffer_add_string(out, "<p>The end of it.</p>\n");
+    }
+    buffer_add_string(out, "<pre tabindex=\"0\">");
+    html_text(out, text);
+    buffer_add_string(out, "</pre>\n<p><a href=\"");
+    html_string(out, link);
+    buffer_add_string(out, "\">All of it</a></p>\n");
+    buffer_free(&bytes);
+}
+
+struct output {
+    struct buffer *out;
+    const char *id;
+    int directory;
+    size_t count;
+};
+
+static int add_output(void *context, const char *name, unsigned char type)
+{
+    struct output *output = context;
+    struct buffer link = {0};
+    (void)type;
+    if (name[0] == '.')
+        return 0;
+    output->count++;
+    buffer_add_string(output->out, "<h3>");
+    html_string(output->out, name);
+    buffer_add_string(output->out, "</h3>\n");
+    buffer_printf(&link, "/dlspool/v1/jobs/%s/output/%s", output->id, name);
+    buffer_add_byte(&link, '\0');
+    add_file(output->out, output->directory, name, link.data, OUTPUT_SHOWN);
+    buffer_free(&link);
+    return 0;
+}
+
+static void add_outputs(struct buffer *out, int job, const char *id)
+{
+    int directory = sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    struct output output = {out, id, directory, 0};
+    if (directory >= 0) {
+        directory_walk(directory, add_output, &output);
+        sys.close(directory);
+    }
+    if (!output.count)
+        buffer_add_string(out, directory < 0 && errno == EACCES ? "<p>You may not read this.</p>\n"
+                                                                : "<p>There is none yet.</p>\n");
+}
+
+static void add_job_actions(struct buffer *out, const char *id)
+{
+    buffer_add_string(out, "<form class=\"actions\" method=\"post\" action=\"/jobs\">"
+                           "<input type=\"hidden\" name=\"id\" value=\"");
+    html_string(out, id);
+    buffer_add_string(out, "\">");
+    for (size_t i = 0; i < ARRAY_COUNT(verbs); i++)
+        buffer_printf(out, "<button name=\"verb\" value=\"%s\">%s</button>", verbs[i], verbs[i]);
+    buffer_add_string(out, "</form>\n");
+}
+
+static void add_named_file(struct exchange *exchange, struct buffer *out, int job, const char *id,
+                           const char *file, const char *path)
+{
+    add_file(out, job, file, arena_printf(exchange->arena, "/dlspool/v1/jobs/%s/%s", id, path).data,
+             LOG_SHOWN);
+}
+
+/* One job: why, what may be asked of it, what it is, and its files. */
+static void show_job(struct exchange *exchange)
+{
+    struct job_view view;
+    struct error error;
+    struct buffer out = {0};
+    int status = jobs_api_look(exchange, &view, &error);
+    if (status != HTTP_OK) {
+        html_reply_sentence(exchange, status, error.text);
+        return;
+    }
+    const char *id = view.place.id;
+    struct text request = view.record.request_file;
+    html_begin(&out, id, "");
+    if (view.why.length) {
+        buffer_add_string(&out, "<p role=\"alert\">");
+        html_text(&out, text_trim(view.why));
+        buffer_add_string(&out, "</p>\n");
+    }
+    add_job_actions(&out, id);
+    add_summary(&out, &view);
+    int job = job_open(exchange->spool, &view.place);
+    if (job >= 0) {
+        add_heading(&out, "Output");
+        add_outputs(&out, job, id);
+        add_heading(&out, "Log");
+        add_named_file(exchange, &out, job, id, "log", "log");
+        add_heading(&out, "Request");
+        if (request.length && !memchr(request.data, '/', request.length))
+            add_named_file(exchange, &out, job, id,
+                           arena_text(exchange->arena, request.data, request.length).data,
+                           "request");
+        add_heading(&out, "Manifest");
+        add_named_file(exchange, &out, job, id, "manifest.yaml", "manifest");
+        sys.close(job);
+    }
+    html_reply(exchange, HTTP_OK, &out);
+}
+
+static void show_first(struct exchange *exchange)
+{
+    exchange_add_header(exchange, "Location", TEXT("/jobs"));
+    exchange_reply_text(exchange, HTTP_SEE_OTHER, "text/plain", TEXT(""));
+}
+
+const struct route jobs_page_routes[] = {{"GET", "/", show_first},
+                                         {"GET", "/jobs", show_jobs},
+                                         {"POST", "/jobs", ask_jobs},
+                                         {"GET", "/jobs/{}", show_job},
+                                         {.pattern = NULL}};

@@ -50,6 +50,7 @@ static const struct verb verbs[] = {
     {"plan", command_plan, "say what a commit of the templates would change for recent jobs", NULL},
     {"eval", command_eval, "render one JSON-e template with one context", NULL},
     {"simulate", command_simulate, "try ways to meet deadlines on a trace of jobs", NULL},
+    {"web", command_web, "serve the spool over HTTP, to each user as that user", NULL},
     {"version", command_version, "print the version", "And:"},
 };
 

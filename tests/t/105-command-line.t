@@ -381,6 +381,9 @@ keep resubmit
 sed -i 's/^  done: null/  done: 90d/' "$spool/dlspool.yaml"
 keep prune
 keep run --drain --verbose
+keep web --socket "$scratch/plain/web" &
+wait_for 10 test -s "$scratch/json/web"
+pkill -TERM -P $! && wait $!
 for verb in $("$DLSPOOL" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p'); do
     printed "$verb" >"$scratch/plain/printed"
     # What simulate --replay prints, 450-deadlines.t looks at.

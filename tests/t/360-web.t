@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# dlspool web: two users reach the spool over HTTP, each as themselves, at the socket and through ssh -L of a real sshd.
+#
+# Seen to fail with: tests/mutants/web-*.patch.
+. "$(dirname "$0")/lib.bash"
+[ "$(id -u)" = 0 ] || skip_all "pages of several users are root's to start"
+[ -e /usr/lib/x86_64-linux-gnu/libmicrohttpd.so.12 ] || ldconfig -p | grep -q libmicrohttpd.so.12 || skip_all "libmicrohttpd12 is not installed"
+[ -x /usr/sbin/sshd ] && command -v ssh >/dev/null || skip_all "openssh-server or openssh-client is not installed"
+
+# Two users that only this script's processes know.
+if [ -z "${OWN_USERS:-}" ]; then
+    rm -rf "$scratch"
+    OWN_USERS=1 exec unshare -m -- "$0" "$@"
+fi
+{ cat /etc/passwd; for n in 1 2; do echo "user$n:x:500$n:500$n::$scratch/home$n:/bin/sh"; done; } >"$scratch/passwd"
+{ cat /etc/shadow; for n in 1 2; do echo "user$n:*:19000:0:99999:7:::"; done; } >"$scratch/shadow"
+chmod 644 "$scratch/passwd"
+mount --bind "$scratch/passwd" /etc/passwd && mount --bind "$scratch/shadow" /etc/shadow || skip_all "nothing can be mounted here"
+
+new_spool null || exit 1
+chmod 1777 "$spool/incoming"
+start_daemon
+socket=$scratch/w.sock
+"$DLSPOOL" -s "$spool" web --socket "$socket" --idle 1s >"$scratch/web.out" 2>"$scratch/web.err" &
+web=$!
+must "it says where it serves" wait_for 10 grep -q "serving at $socket; from elsewhere: ssh -L 8080:$socket " "$scratch/web.out"
+is "$(stat -c %a "$socket")" 666 "everybody may connect"
+
+# as N CURL-OPTION...: a request of that user; the body, then the status on a line of its own.
+as() {
+    local user=$1
+    shift
+    setpriv --reuid "500$user" --regid "500$user" --clear-groups \
+        curl -sS --max-time 30 --unix-socket "$socket" -w '\n%{http_code}\n' "$@" 2>&1
+}
+api=http://localhost/dlspool/v1
+status() { tail -n 1 <<<"$1"; }
+body() { sed '$d' <<<"$1"; }
+
+# Whose connection it is says the kernel.
+said=$(curl -sS --unix-socket "$socket" $api/jobs 2>&1)
+is "$said" "users below 1000 have no page here, and you are user 0" "root has no page"
+said=$(as 1 -X POST -H 'Content-Type: application/yaml' --data-binary $'name: one\nscript: "echo"\n' $api/jobs)
+is "$(status "$said")" 201 "a job file that is posted becomes a job"
+is "$(body "$said" | jq -r '.owner, .uid, .name')" $'user1\n5001\none' "of the user who posted it"
+id=$(body "$said" | jq -r .id)
+is "$(as 2 $api/jobs/one | body "$(cat)" | jq -r .id)" "$id" "another user sees it"
+wait_for 20 in_state one "done"
+is "$(as 1 "$api/jobs?state=done&mine=true" | body "$(cat)" | jq -r '.[].id')" "$id" "a list has it"
+is "$(as 2 "$api/jobs?mine=true" | body "$(cat)")" "[]" "but it is not another's own"
+is "$(body "$(as 1 $api/jobs/one)" | jq -S 'del(.elapsed_seconds)')" "$(dlspool list --json | jq -S '.[0] | del(.elapsed_seconds)')" "a job is what list --json prints"
+for file in log request manifest; do
+    is "$(body "$(as 1 $api/jobs/one/$file)")" "$(cat "$(job_dir one)"/$file*)" "its owner reads the $file"
+done
+said=$(as 2 $api/jobs/one/request)
+is "$(status "$said")" 403 "another does not read the request"
+like "$said" 'request.yaml could not be read: Permission denied' "and hears why"
+
+# What is wrong is said with its place, and nothing is dropped.
+said=$(as 1 -H 'Content-Type: application/yaml' --data-binary $'name: two\nscript: "echo"\ntaks: {}\n' "$api/jobs?check=1")
+is "$(status "$said")" 400 "a faulty job file is refused"
+is "$(body "$said" | jq -c .errors)" '[{"line":3,"field":"taks","text":"unknown field; did you mean tasks?"}]' "with line and field"
+is "$(status "$(as 1 -H 'Content-Type: text/plain' --data-binary 'name: x' $api/jobs)")" 415 "a type that is no job file's"
+is "$(status "$(head -c 1100000 /dev/zero | as 1 -H 'Content-Type: application/yaml' -H Expect: --data-binary @- $api/jobs)")" 413 "a body over 1 MiB"
+is "$(ls -A "$spool/incoming")" "" "nothing was dropped"
+is "$(status "$(as 1 $api/jobs/nobody)")" 404 "a job that is not there"
+is "$(status "$(as 1 "$api/jobs?limit=0")")" 400 "a wrong limit"
+is "$(status "$(as 1 "$api/jobs?state=gone")")" 400 "a wrong state"
+is "$(status "$(as 1 --path-as-is $api/jobs/../../../etc/passwd)")" 404 "no way out of the spool"
+is "$(status "$(as 1 --path-as-is "$api/jobs/one/output/..%2f..%2f..%2fdlspool.yaml")")" 404 "nor out of output/"
+
+# What is asked of a job: its owner may, another may not.
+printf 'name: waits\nscript: "echo"\nhold: true\n' >"$scratch/waits.yaml"
+said=$(as 1 -H 'Content-Type: application/yaml' --data-binary @"$scratch/waits.yaml" $api/jobs)
+wait_for 20 in_state waits held
+said=$(as 2 -X POST $api/jobs/waits/release)
+is "$(status "$said")" 403 "another may not release it"
+like "$said" "belongs to user1; only its owner or an administrator may release it" "and hears why"
+is "$(status "$(as 1 -X POST $api/jobs/waits/release)")" 202 "its owner may"
+ok "it goes on" wait_for 20 in_state waits "done"
+is "$(status "$(as 1 -X POST $api/jobs/waits/kill)")" 409 "what is done cannot be killed"
+
+# Pages of other sites.
+is "$(status "$(as 1 -H 'Host: evil.example' $api/jobs)")" 421 "a name that somebody else has made is refused"
+is "$(status "$(as 1 -H 'Origin: http://evil.example' -X POST $api/jobs/one/retry)")" 403 "another site's page asks for nothing"
+
+# The pages, through ssh -L.
+free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+ssh-keygen -q -t ed25519 -N '' -f "$scratch/host" && ssh-keygen -q -t ed25519 -N '' -f "$scratch/key"
+mkdir -p /run/sshd
+for n in 1 2; do mkdir -p "$scratch/home$n"; chown "500$n" "$scratch/home$n"; done
+cat >"$scratch/sshd_config" <<CONFIG
+ListenAddress 127.0.0.1
+Port $(free_port)
+HostKey $scratch/host
+AuthorizedKeysFile $scratch/key.pub
+UsePAM no
+StrictModes no
+PidFile $scratch/sshd.pid
+CONFIG
+port=$(sed -n 's/^Port //p' "$scratch/sshd_config")
+/usr/sbin/sshd -f "$scratch/sshd_config" -E "$scratch/sshd.log"
+forward=$(free_port)
+wait_for 10 test -e "$scratch/sshd.pid"
+ssh -N -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ExitOnForwardFailure=yes -i "$scratch/key" -p "$port" \
+    -L "127.0.0.1:$forward:$socket" user2@127.0.0.1 2>"$scratch/ssh.err" &
+ssh=$!
+page=http://localhost:$forward
+must "ssh forwards a port" wait_for 10 curl -sf -o "$scratch/jobs.html" "$page/jobs"
+like "$(<"$scratch/jobs.html")" "<a href=\"/jobs/$id\">$id</a>" "the page lists the jobs"
+said=$(curl -sS -o /dev/null -w '%{http_code} %{redirect_url}' -H "Origin: $page" --data-urlencode 'job=name: pasted
+script: "echo"' -d do=submit "$page/new")
+like "$said" "^303 $page/jobs/pasted-" "a job file that is pasted becomes a job"
+is "$(curl -sS "$page/dlspool/v1/jobs/pasted" | jq -r .owner)" user2 "of who has signed in by ssh"
+like "$(curl -sS -H "Origin: $page" --data-urlencode 'job=name: x
+taks: 1' -d do=check "$page/new")" 'role="alert">request:2:1: taks: unknown field; did you mean tasks\?' "a mistake is shown above the file"
+like "$(curl -sS -H "Origin: $page" -d verb=kill -d "id=$id" "$page/jobs")" 'role="alert">'"$id has finished already" "what cannot be asked is said"
+is "$(curl -sS -o /dev/null -w '%{http_code}' -d verb=kill -d "id=$id" "$page/jobs")" 403 "a form from nowhere is refused"
+like "$(curl -sSi "$page/jobs" | tr -d '\r')" "^Content-Security-Policy: default-src 'none';" "a page loads nothing from elsewhere"
+kill $ssh && wait $ssh 2>/dev/null
+kill "$(<"$scratch/sshd.pid")"
+
+# Names that look like markup stay names.
+dir=$(job_dir one)
+mkdir -p "$dir/output" && echo hello >"$dir/output/<script>x.log"
+chown -R 5001 "$dir/output"
+like "$(as 1 http://localhost/jobs/one)" '<h3>&lt;script&gt;x.log</h3>' "a file's name is text"
+
+# A page ends when nobody uses it, and comes back.
+ok "pages end when they are not used" wait_for 20 sh -c '! pgrep -P '$web
+is "$(status "$(as 1 $api/jobs/one)")" 200 "and start again"
+kill $web && wait $web
+is "$?" 0 "it ends when it is told to"
+ok "and takes its socket with it" test ! -e "$socket"
+is "$(sed '/a connection was refused/d' "$scratch/web.err")" "" "it had nothing else to say"
+done_testing

@@ -325,14 +325,17 @@ static void add_outputs(struct buffer *out, int job, const char *id)
                                                                 : "<p>There is none yet.</p>\n");
 }
 
-static void add_job_actions(struct buffer *out, const char *id)
+static void add_job_actions(struct buffer *out, const struct exchange *exchange,
+                            const struct job_view *view)
 {
     buffer_add_string(out, "<form class=\"actions\" method=\"post\" action=\"/jobs\">"
                            "<input type=\"hidden\" name=\"id\" value=\"");
-    html_string(out, id);
+    html_string(out, view->place.id);
     buffer_add_string(out, "\">");
     for (size_t i = 0; i < ARRAY_COUNT(verbs); i++)
-        buffer_printf(out, "<button name=\"verb\" value=\"%s\">%s</button>", verbs[i], verbs[i]);
+        if (requests_api_applies(exchange, view, verbs[i]))
+            buffer_printf(out, "<button name=\"verb\" value=\"%s\">%s</button>", verbs[i],
+                          verbs[i]);
     buffer_add_string(out, "</form>\n");
 }
 
@@ -362,7 +365,7 @@ static void show_job(struct exchange *exchange)
         html_text(&out, text_trim(view.why));
         buffer_add_string(&out, "</p>\n");
     }
-    add_job_actions(&out, id);
+    add_job_actions(&out, exchange, &view);
     add_summary(&out, &view);
     int job = job_open(exchange->spool, &view.place);
     if (job >= 0) {

@@ -166,6 +166,13 @@ static bool may_ask(const struct exchange *exchange, const struct job_view *view
     return may;
 }
 
+bool requests_api_applies(const struct exchange *exchange, const struct job_view *view,
+                          const char *verb)
+{
+    struct control_question question = {.spool = exchange->spool, .verb = verb_of(verb)};
+    return control_applies(&question, &view->place, view->readable ? &view->record : NULL);
+}
+
 bool requests_api_ask(struct exchange *exchange, const struct job_view *view, const char *verb,
                       struct error *error)
 {

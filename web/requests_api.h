@@ -17,6 +17,10 @@ typedef void requests_api_found(struct exchange *exchange, const struct job_view
 bool requests_api_submit(struct exchange *exchange, struct text bytes, const char *ending,
                          requests_api_found *found, struct error *error);
 
+/* Would it do anything to the job, as that is now: kill, retry, hold or release? */
+bool requests_api_applies(const struct exchange *exchange, const struct job_view *view,
+                          const char *verb);
+
 /* Drop a control file for the job: kill, retry, hold or release.  False and a sentence when it was refused. */
 bool requests_api_ask(struct exchange *exchange, const struct job_view *view, const char *verb,
                       struct error *error);

@@ -120,6 +120,13 @@ like "$(curl -sSi "$page/jobs" | tr -d '\r')" "^Content-Security-Policy: default
 kill $ssh && wait $ssh 2>/dev/null
 kill "$(<"$scratch/sshd.pid")"
 
+# A page offers what can be asked of the job.
+printf 'name: offers\nscript: "echo"\nhold: true\n' >"$scratch/offers.yaml"
+said=$(as 1 -H 'Content-Type: application/yaml' --data-binary @"$scratch/offers.yaml" $api/jobs)
+offered() { as 1 "http://localhost/jobs/$1" | grep -o 'name="verb" value="[a-z]*"' | sed 's/.*value="\(.*\)"/\1/' | xargs; }
+is "$(offered offers)" "kill release" "of a held job: to end it, or let it go on"
+is "$(offered one)" "" "of one that is done: nothing"
+
 # Names that look like markup stay names.
 dir=$(job_dir one)
 mkdir -p "$dir/output" && echo hello >"$dir/output/<script>x.log"

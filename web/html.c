@@ -6,9 +6,6 @@
 #include "base/array.h"
 #include "base/visible.h"
 
-extern const unsigned char web_style_bytes[]; /* of web/style.css, by tools/embed */
-extern const size_t web_style_length;
-
 static const char html_type[] = "text/html; charset=utf-8";
 
 static void add_escaped(struct buffer *out, char byte)
@@ -85,11 +82,3 @@ void html_reply_sentence(struct exchange *exchange, int status, const char *sent
     buffer_add_string(&out, "</p>\n");
     html_reply(exchange, status, &out);
 }
-
-static void show_style(struct exchange *exchange)
-{
-    exchange_reply_text(exchange, HTTP_OK, "text/css; charset=utf-8",
-                        (struct text){(const char *)web_style_bytes, web_style_length});
-}
-
-const struct route html_routes[] = {{"GET", "/style.css", show_style}, {.pattern = NULL}};

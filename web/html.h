@@ -5,7 +5,7 @@
 #ifndef WEB_HTML_H
 #define WEB_HTML_H
 
-#include "web/routes.h"
+#include "web/exchange.h"
 
 /* Append a text: & < > " ' as references, control characters but newlines and tabs visible (base/visible.h). */
 void html_text(struct buffer *out, struct text text);
@@ -19,8 +19,5 @@ void html_reply(struct exchange *exchange, int status, struct buffer *out);
 
 /* Reply with a page that says a sentence, and no more. */
 void html_reply_sentence(struct exchange *exchange, int status, const char *sentence);
-
-/* The routes of what pages need besides: their style. */
-extern const struct route html_routes[];
 
 #endif

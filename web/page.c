@@ -16,7 +16,7 @@
 #include "base/system.h"
 #include "spool/spool.h"
 #include "stages/sandbox_files.h"
-#include "web/html.h"
+#include "web/assets.h"
 #include "web/jobs_api.h"
 #include "web/jobs_page.h"
 #include "web/new_page.h"
@@ -37,7 +37,7 @@ struct page {
 };
 
 static const struct route *const tables[] = {jobs_api_routes, requests_api_routes, jobs_page_routes,
-                                             new_page_routes, html_routes};
+                                             new_page_routes, assets_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

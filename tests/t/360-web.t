@@ -84,6 +84,13 @@ is "$(status "$(as 1 -X POST $api/jobs/waits/kill)")" 409 "what is done cannot b
 is "$(status "$(as 1 -H 'Host: evil.example' $api/jobs)")" 421 "a name that somebody else has made is refused"
 is "$(status "$(as 1 -H 'Origin: http://evil.example' -X POST $api/jobs/one/retry)")" 403 "another site's page asks for nothing"
 
+# A page offers what can be asked of the job.
+printf 'name: offers\nscript: "echo"\nhold: true\n' >"$scratch/offers.yaml"
+said=$(as 1 -H 'Content-Type: application/yaml' --data-binary @"$scratch/offers.yaml" $api/jobs)
+offered() { as 1 "http://localhost/jobs/$1" | grep -o 'name="verb" value="[a-z]*"' | sed 's/.*value="\(.*\)"/\1/' | xargs; }
+is "$(offered offers)" "kill release" "of a held job: to end it, or let it go on"
+is "$(offered one)" "" "of one that is done: nothing"
+
 # The pages, through ssh -L.
 free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 ssh-keygen -q -t ed25519 -N '' -f "$scratch/host" && ssh-keygen -q -t ed25519 -N '' -f "$scratch/key"
@@ -117,15 +124,73 @@ taks: 1' -d do=check "$page/new")" 'role="alert">request:2:1: taks: unknown fiel
 like "$(curl -sS -H "Origin: $page" -d verb=kill -d "id=$id" "$page/jobs")" 'role="alert">'"$id has finished already" "what cannot be asked is said"
 is "$(curl -sS -o /dev/null -w '%{http_code}' -d verb=kill -d "id=$id" "$page/jobs")" 403 "a form from nowhere is refused"
 like "$(curl -sSi "$page/jobs" | tr -d '\r')" "^Content-Security-Policy: default-src 'none';" "a page loads nothing from elsewhere"
+
+# Every path and status that openapi.yaml describes, through the same port.
+said=$(curl -sS -X POST -H "Origin: $page" -H 'Content-Type: application/yaml' --data-binary $'name: mine\nscript: "echo"\nhold: true\n' "$page/dlspool/v1/jobs")
+mine=$(jq -r .id <<<"$said")
+wait_for 20 in_state mine held
+mkdir -p "$(job_dir one)/output" "$(job_dir mine)/output" && echo hello >"$(job_dir mine)/output/main-0.log"
+chown -R 5002 "$(job_dir mine)/output"
+install -m 600 /dev/null "$(job_dir mine)/output/secret.log"
+chmod 700 "$(job_dir one)/output"
+cat >"$scratch/table" <<TABLE
+200 GET /openapi.yaml
+200 GET /jobs
+200 GET /jobs query=limit=1&mine=true
+400 GET /jobs query=since=tomorrow-ish
+421 GET /jobs header=Host:evil.example
+200 POST /jobs query=check=1 type=application/yaml body=script:%20echo
+201 POST /jobs type=application/json body={"name":"json","script":"echo"}
+400 POST /jobs type=application/yaml body=scirpt:%20echo
+403 POST /jobs header=Origin:http://evil.example type=application/yaml body=script:%20echo
+413 POST /jobs type=application/yaml body=large
+415 POST /jobs type=text/html body=x
+200 GET /jobs/{id} id=$mine
+404 GET /jobs/{id} id=nothing
+405 PUT /jobs/{id} id=$mine
+200 GET /jobs/{id}/log id=$mine
+404 GET /jobs/{id}/log id=nothing
+200 GET /jobs/{id}/why id=$mine
+404 GET /jobs/{id}/why id=nothing
+200 GET /jobs/{id}/request id=$mine
+403 GET /jobs/{id}/request id=$id
+404 GET /jobs/{id}/request id=nothing
+200 GET /jobs/{id}/manifest id=$mine
+403 GET /jobs/{id}/manifest id=$id
+404 GET /jobs/{id}/manifest id=nothing
+200 GET /jobs/{id}/output id=$mine
+403 GET /jobs/{id}/output id=$id
+404 GET /jobs/{id}/output id=nothing
+200 GET /jobs/{id}/output/{file} id=$mine file=main-0.log
+200 GET /jobs/{id}/output/{file} id=$mine file=main-0.log query=from=2
+400 GET /jobs/{id}/output/{file} id=$mine file=main-0.log query=from=x
+403 GET /jobs/{id}/output/{file} id=$mine file=secret.log
+404 GET /jobs/{id}/output/{file} id=$mine file=none
+202 POST /jobs/{id}/hold id=$mine
+202 POST /jobs/{id}/kill id=$mine
+403 POST /jobs/{id}/kill id=offers
+404 POST /jobs/{id}/kill id=nothing
+409 POST /jobs/{id}/kill id=pasted
+202 POST /jobs/{id}/retry id=faulty
+403 POST /jobs/{id}/retry id=$id
+404 POST /jobs/{id}/retry id=nothing
+409 POST /jobs/{id}/retry id=pasted
+403 POST /jobs/{id}/hold id=offers
+404 POST /jobs/{id}/hold id=nothing
+409 POST /jobs/{id}/hold id=pasted
+202 POST /jobs/{id}/release id=$mine
+403 POST /jobs/{id}/release id=offers
+404 POST /jobs/{id}/release id=nothing
+409 POST /jobs/{id}/release id=pasted
+! pkill -STOP -P $daemon
+202 POST /jobs type=application/yaml body=script:%20echo
+! pkill -CONT -P $daemon
+TABLE
+printf 'name: faulty\nscirpt: x\n' >"$scratch/faulty.yaml" && chown 5002:5002 "$scratch/faulty.yaml" && mv "$scratch/faulty.yaml" "$spool/incoming/"
+wait_for 20 in_state faulty failed
+is "$("$top/tests/web/drive" "$top/web/openapi.yaml" "$page" "$scratch/table" 2>&1)" "" "every path and status is as openapi.yaml says"
 kill $ssh && wait $ssh 2>/dev/null
 kill "$(<"$scratch/sshd.pid")"
-
-# A page offers what can be asked of the job.
-printf 'name: offers\nscript: "echo"\nhold: true\n' >"$scratch/offers.yaml"
-said=$(as 1 -H 'Content-Type: application/yaml' --data-binary @"$scratch/offers.yaml" $api/jobs)
-offered() { as 1 "http://localhost/jobs/$1" | grep -o 'name="verb" value="[a-z]*"' | sed 's/.*value="\(.*\)"/\1/' | xargs; }
-is "$(offered offers)" "kill release" "of a held job: to end it, or let it go on"
-is "$(offered one)" "" "of one that is done: nothing"
 
 # Names that look like markup stay names.
 dir=$(job_dir one)

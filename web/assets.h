@@ -1,0 +1,9 @@
+/* web/assets.h - files that the program carries and serves as they are: pages' style, the description of the API */
+#ifndef WEB_ASSETS_H
+#define WEB_ASSETS_H
+
+#include "web/routes.h"
+
+extern const struct route assets_routes[];
+
+#endif

@@ -47,6 +47,22 @@ static bool is_held(const struct spool *spool, const struct job_view *view)
     return held;
 }
 
+/* Does an administrator hold it, and whoever asks is none? */
+static bool is_held_from(const struct asking *asking, const struct job_view *view,
+                         struct error *error)
+{
+    struct control_request hold;
+    if (ask_is_administrator(&asking->spool))
+        return false;
+    int job = job_open(&asking->spool, &view->place);
+    if (job < 0)
+        return false; /* it moves; intake will know */
+    bool held = control_file_pending(job, CONTROL_HOLD, &hold) > 0 &&
+                control_is_held_from(view->place.id, &hold, view->record.uid, error);
+    sys.close(job);
+    return held;
+}
+
 static bool may_ask_tasks(const struct asking *asking, const struct job_view *view,
                           const struct job_record *record, const char *tasks, struct error *error)
 {
@@ -73,6 +89,8 @@ static int check_request(const struct asking *asking, const struct job_view *vie
     if (view->readable && view->record.uid != getuid() && !ask_is_administrator(&asking->spool))
         return error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s it",
                          id, (int)view->record.owner.length, view->record.owner.data, asking->verb);
+    if (asking->control == CONTROL_RELEASE && view->readable && is_held_from(asking, view, error))
+        return -1;
     return 0;
 }
 

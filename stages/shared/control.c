@@ -146,6 +146,15 @@ static int check_request(const struct asking *asking, struct error *error)
     return result ? 1 : 0;
 }
 
+bool control_is_held_from(const char *id, const struct control_request *hold, uid_t owner,
+                          struct error *error)
+{
+    if (hold->uid == owner)
+        return false;
+    error_set(error, "%s is held by %s; only an administrator may release it", id, hold->by);
+    return true;
+}
+
 /* What to do about a request to hold or release: 0: nothing, since it is so already; 1: write it; 2
  * and a sentence: it is refused; -1: that cannot be determined. */
 static int weigh_hold(const struct asking *asking, struct error *error)
@@ -155,17 +164,11 @@ static int weigh_hold(const struct asking *asking, struct error *error)
     if (held < 0)
         return error_set(error, "%s: whether it is held is unknown at the moment",
                          asking->place->id);
-    /* Owners may release what they hold themselves, but not what an administrator holds, or whose file is
-     * damaged. */
-    bool by_administrator = held && hold.uid != asking->record->uid;
+    bool forbidden = held && !asking->administrator &&
+                     control_is_held_from(asking->place->id, &hold, asking->record->uid, error);
     if (asking->verb == CONTROL_HOLD)
-        return !(by_administrator && !asking->administrator);
-    if (held && by_administrator && !asking->administrator) {
-        error_set(error, "%s is held by %s; only an administrator may release it",
-                  asking->place->id, hold.by);
-        return 2;
-    }
-    return held;
+        return !forbidden;
+    return forbidden ? 2 : held;
 }
 
 static struct control_request request_of(const struct asking *asking, int64_t now)

@@ -33,6 +33,11 @@ struct control_question {
 
 bool control_applies(void *context, const struct job_place *place, const struct job_record *record);
 
+/* Is the job `id` held by somebody else than its owner, or by a file that is damaged?  True and a sentence then:
+ * its owner may not release it.  `hold` is what control_file_pending() stored. */
+bool control_is_held_from(const char *id, const struct control_request *hold, uid_t owner,
+                          struct error *error);
+
 /* Act on a control file of the user `uid`.  0; 1 and a sentence when it is refused; -1 and a
  * sentence when it must be retried. */
 int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,

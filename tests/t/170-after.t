@@ -333,6 +333,8 @@ if [ -n "$root" ]; then
     ask nobody release "$theirs"
     ok "its owner may not release that" wait_for 20 in_state release-nobody failed
     like "$(why release-nobody)" 'is held by root; only an administrator may release it' "and is told so"
+    said=$(setpriv --reuid nobody --regid nogroup --clear-groups "$DLSPOOL" -s "$spool" release "$theirs" 2>&1)
+    is "$? $said" "1 dlspool release: $theirs is held by root; only an administrator may release it" "by the command at once"
     ask nobody hold "$theirs"
     gone() { [ ! -e "$spool/incoming/hold-nobody.yaml" ] && [ -z "$(ls "$spool/.claims")" ]; }
     wait_for 20 gone

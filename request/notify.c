@@ -30,8 +30,12 @@ static void read_items(struct reading *reading, const struct value_path *path,
 static void read_event(struct reading *reading, const struct value_path *path,
                        const struct value *item, void *into)
 {
-    if (item->kind != VALUE_STRING || !message_event_add(item->string, into))
-        problems_expected(reading, path, item, EVENT_WORDS);
+    if (item->kind == VALUE_STRING && message_event_add(item->string, into))
+        return;
+    bool several = item->kind == VALUE_STRING && text_contains(item->string, TEXT(","));
+    problems_expected(reading, path, item,
+                      several ? EVENT_WORDS "; several are a list, such as [end, fail]"
+                              : EVENT_WORDS);
 }
 
 static void read_events(struct reading *reading, const struct value_path *path,

@@ -597,6 +597,8 @@ static void messages(void **state)
     static const struct bad_case cases[] = {
         {"notify: me@example.org",
          "f.yaml:5:9: notify: found \"me@example.org\", expected " EVENTS},
+        {"notify: end,fail", "f.yaml:5:9: notify: found \"end,fail\", expected " EVENTS
+                             "; several are a list, such as [end, fail]"},
         {"notify: []",
          "f.yaml:5:9: notify: found a list, expected one of " EVENTS ", or a list of those"},
         {"notify: [end, 1]", "f.yaml:5:15: notify[1]: found 1, expected " EVENTS},

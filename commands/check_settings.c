@@ -1,8 +1,10 @@
 /* commands/check_settings.c - checks dlspool.yaml, and the executor and images that it names */
 #include "commands/check_settings.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/quantity.h"
 #include "commands/ask.h"
@@ -109,6 +111,15 @@ static void look_at_trust(struct look *look, const struct spool *spool,
     }
 }
 
+/* It may be installed later, and is then found: no mistake of the settings. */
+static void look_at_messages(struct look *look, const struct settings *settings)
+{
+    const char *program = settings->messages.command ? settings->messages.command[0] : NULL;
+    if (program && access(program, X_OK))
+        findings_say(look->findings, "notify.command: warning: %s: %s; no messages can be sent",
+                     program, strerror(errno));
+}
+
 bool check_settings(const struct spool *spool, struct repository *repository,
                     struct findings *findings, bool quiet)
 {
@@ -126,6 +137,7 @@ bool check_settings(const struct spool *spool, struct repository *repository,
     } else {
         if (!quiet)
             printf("dlspool.yaml is good\n");
+        look_at_messages(&look, &settings);
         look.name = settings.executor.data;
         ask_executor(&look, spool, &settings, repository);
     }

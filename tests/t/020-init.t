@@ -21,8 +21,11 @@ for file in images.txt site.yaml retry.txt local/any/single.yaml; do
     like "$files" "^$file\$" "the first commit holds $file"
 done
 ok "the hook is there and can be run" test -x "$spool/templates.git/hooks/pre-receive"
-output=$(dlspool check)
+sed -i 's|^  command: .*|  command: [/no/such/mailer, -t]|' "$spool/dlspool.yaml"
+output=$(dlspool check 2>"$scratch/warned")
 is $? 0 "what is committed first passes the check"
+is "$(<"$scratch/warned")" "notify.command: warning: /no/such/mailer: No such file or directory; no messages can be sent" \
+    "which warns of a program that is not there yet"
 like "$output" '^executor null takes jobs: ' "which asks the executor"
 sed -i 's/^  pids: .*/  pids: 0/' "$spool/dlspool.yaml"
 like "$(dlspool check 2>&1)" '^dlspool.yaml:[0-9]+(:[0-9]+)?: local.pids: found 0, expected a whole number from 1' \

@@ -26,6 +26,7 @@ static void print_object(const struct prune_report *report, bool dry)
     value_put(arena, tree, "waited_for", value_number(arena, (double)report->waited_for));
     value_put(arena, tree, "failures", value_number(arena, (double)report->failures));
     value_put(arena, tree, "archived_bytes", value_number(arena, (double)report->archived_bytes));
+    value_put(arena, tree, "over_bytes", value_number(arena, (double)report->over_bytes));
     print_json(tree);
     arena_free(arena);
 }
@@ -54,6 +55,10 @@ static void print_people(const struct prune_report *report, const struct keep_ru
             print_rule(report, (enum prune_rule)i, dry);
     if (report->waited_for)
         printf("%lld more would go, but others wait for them\n", (long long)report->waited_for);
+    if (report->over_bytes && dry)
+        printf(
+            "then jobs and archives would take %s more than keep.size: jobs that ended today (UTC) stay\n",
+            quantity_format_bytes(report->over_bytes, size));
     if (report->archived_bytes)
         printf("archives of %s were written to history/archive/\n",
                quantity_format_bytes(report->archived_bytes, size));

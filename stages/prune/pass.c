@@ -278,6 +278,7 @@ static bool is_small(const struct pruner *pruner, int64_t size)
            (double)(status.f_blocks - status.f_bfree) * (double)status.f_frsize < (double)size;
 }
 
+/* Have the oldest jobs go while all take more than `keep.size`, and say what is left of that. */
 static int apply_size(struct pruner *pruner)
 {
     enum { MOST_DAYS = 100000 };
@@ -297,10 +298,14 @@ static int apply_size(struct pruner *pruner)
                             pruner->report.rules[PRUNE_OUTPUT].bytes;
     if (!result && looking.too_many > 0)
         result = remove_oldest(&looking);
-    if (result >= 0 && looking.too_many > 0 && !pruner->dry && prune_slice_goes_on(pruner)) {
+    if (result >= 0 && looking.too_many > 0 && prune_slice_goes_on(pruner))
+        pruner->report.over_bytes = looking.too_many;
+    if (pruner->report.over_bytes && !pruner->dry) {
         char over[QUANTITY_TEXT_SIZE];
-        log_warn("jobs and archives take %s more than keep.size, and nothing else of them may go",
-                 quantity_format_bytes(looking.too_many, over));
+        log_warn(
+            "jobs and archives take %s more than keep.size, and nothing else of them may go: jobs that "
+            "ended today (UTC) stay, those that have not ended or are needed, and archives",
+            quantity_format_bytes(looking.too_many, over));
     }
     names_free(looking.days);
     return result;

@@ -30,6 +30,7 @@ struct prune_report {
     int64_t waited_for;     /* jobs that stay as others wait for them */
     int64_t failures;       /* jobs that stay as something went wrong; the log says what */
     int64_t archived_bytes; /* of the archives that were written */
+    int64_t over_bytes;     /* more than keep.size is taken by what stays */
     bool stopped;           /* told to stop before it was through */
 };
 

@@ -428,17 +428,20 @@ static void the_oldest_go_until_it_is_small_enough(void **state)
     write_settings("keep: {size: 1k}\n");
     assert_int_equal(prune_once(path, true, &report, &error), 0);
     assert_int_equal(report.rules[PRUNE_SIZE].jobs, 2);
+    assert_true(report.over_bytes > 0);
     int64_t each = report.rules[PRUNE_SIZE].bytes / 2;
     char settings[64];
     snprintf(settings, sizeof(settings), "keep: {size: %lld}\n", (long long)(each * 5 / 2));
     write_settings(settings);
     prune();
     assert_int_equal(report.rules[PRUNE_SIZE].jobs, 1 + (report.archived_bytes > each / 2));
+    assert_int_equal(report.over_bytes, 0);
     assert_false(is_in_done(one, "2026-06-01"));
     assert_true(is_archived(one));
     assert_true(is_in_done(three, "2026-09-21"));
     write_settings("keep: {size: 1k}\n");
     prune();
+    assert_true(report.over_bytes > 0);
     assert_false(is_in_done(two, "2026-06-02"));
     assert_true(is_in_done(three, "2026-09-21"));
 }

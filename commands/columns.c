@@ -190,11 +190,11 @@ static void cell_deadline(const struct cell_source *source, struct buffer *out)
         buffer_add_string(out, outlook_text(source->outlook, buffer));
 }
 
-/* The reason, after the deadline status if there is one. */
+/* The reason, after the deadline status if there is one and it is known. */
 static void cell_reason(const struct cell_source *source, struct buffer *out)
 {
     struct text sentence = view_sentence(source->view);
-    if (outlook_is_there(source->outlook) && source->view->place.state != STATE_DONE) {
+    if (source->outlook->deadline_status && source->view->place.state != STATE_DONE) {
         cell_deadline(source, out);
         buffer_add_string(out, sentence.length ? "; " : "");
     }

@@ -84,6 +84,7 @@ for name in grows json script; do
         "$name: all of it is in job.yaml"
     is "$(date -d "$(fact "$name" deadline)" +%s.%3N)" "$(date -d "$(fact "$name" accepted) + 6 hours" +%s.%3N)" \
         "$name: the deadline counts from when it was accepted"
+    like "$(dlspool list --format reason --name "$name")" '^Held by' "$name: no deadline status is told before there is one"
 done
 is "$(fact grows arguments_sha256)" "$(fact json arguments_sha256)" "what there is to do is the same"
 id=$(basename "$(job_dir grows)")

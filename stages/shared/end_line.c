@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "spool/eventlog.h"
 #include "spool/record.h"
+#include "stages/shared/diagnosis.h"
 
 enum { WHY_LIMIT = 1 << 20, SENTENCE_LIMIT = 400 }; /* bytes */
 
@@ -91,8 +92,10 @@ static void add_sentence(struct buffer *line, int job)
 
 static bool goes_on(const struct job_record *record)
 {
+    const struct failure *failure = &record->failure;
     return record->failed &&
-           (record->failure.when == RETRY_ROOM || record->failure.when == RETRY_EXECUTOR);
+           (failure->when == RETRY_ROOM || failure->when == RETRY_EXECUTOR ||
+            text_is(failure->reason, REASON_RESIZED) || text_is(failure->reason, REASON_PREEMPTED));
 }
 
 void end_line_log(int job, const char *id, enum state state)

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "spool/file.h"
 #include "stages/prune/inside.h"
+#include "stages/prune/readers.h"
 
 enum {
     FRAME_JOBS = 64, /* in a frame at most: to show one, these are unpacked */
@@ -26,12 +27,6 @@ enum {
     INDEX_MODE = 0644,
     OPEN_FILE = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
     OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-};
-
-/* Who may read a file, and so in which archive it is. */
-struct kind {
-    mode_t mode; /* 0644, 0640, 0600 */
-    gid_t group; /* of 0640 */
 };
 
 struct written_job {
@@ -50,7 +45,7 @@ struct writing {
     struct part part;
     struct written_job *jobs;
     struct arena *arena; /* of one job */
-    struct kind *kinds;
+    struct readers *kinds;
     int kind_count, kind_capacity, kind; /* the one that is written now */
     struct pack *pack;
     int64_t frame; /* offset */
@@ -60,43 +55,6 @@ struct writing {
     bool broken;     /* the archive could not be written */
     struct error *error;
 };
-
-static bool same_kind(struct kind a, struct kind b)
-{
-    return a.mode == b.mode && (a.mode != 0640 || a.group == b.group);
-}
-
-/* By the modes of the file and of the directories above it. */
-static struct kind kind_of(const struct stat *file, struct kind above)
-{
-    if (file->st_mode & S_IROTH && above.mode == 0644)
-        return above;
-    bool group = (file->st_mode & S_IRGRP) != 0;
-    if (group && above.mode == 0644)
-        return (struct kind){0640, file->st_gid};
-    if (above.mode == 0640 && (file->st_mode & S_IROTH || (group && file->st_gid == above.group)))
-        return above;
-    return (struct kind){0600, 0};
-}
-
-/* Who may look for what is in a directory. */
-static struct kind kind_below(const struct stat *directory, struct kind above)
-{
-    struct stat searched = *directory;
-    searched.st_mode =
-        (directory->st_mode & S_IXOTH ? S_IROTH : 0) | (directory->st_mode & S_IXGRP ? S_IRGRP : 0);
-    return kind_of(&searched, above);
-}
-
-static void print_kind(struct kind kind, char text[static 32])
-{
-    if (kind.mode == 0644)
-        text[0] = '\0';
-    else if (kind.mode == 0640)
-        snprintf(text, 32, "group-%u", (unsigned int)kind.group);
-    else
-        snprintf(text, 32, "private");
-}
 
 /* ".2026-08-01.tar.zst.new" */
 static const char *hidden_name(const struct part *part, struct text kind,
@@ -110,10 +68,10 @@ static const char *hidden_name(const struct part *part, struct text kind,
 /* ---- one job ---- */
 
 /* Note that the job has files of this kind, which is written later. */
-static void note_kind(struct writing *writing, struct written_job *job, struct kind kind)
+static void note_kind(struct writing *writing, struct written_job *job, struct readers kind)
 {
     int which = 0;
-    while (which < writing->kind_count && !same_kind(writing->kinds[which], kind))
+    while (which < writing->kind_count && !readers_are_same(writing->kinds[which], kind))
         which++;
     if (which == writing->kind_count) {
         size_t capacity = (size_t)writing->kind_capacity;
@@ -143,7 +101,7 @@ struct level {
     struct writing *writing;
     struct written_job *job;
     int directory;
-    struct kind above;
+    struct readers above;
     const char *path; /* "<id>" or "<id>/output" */
     bool inner;
 };
@@ -188,7 +146,7 @@ static int take_file(struct level *level, const char *name, const char *path)
             writing->unreadable = true;
         }
     } else if (S_ISREG(status.st_mode) &&
-               same_kind(kind_of(&status, level->above), writing->kinds[writing->kind])) {
+               readers_are_same(readers_of(&status, level->above), writing->kinds[writing->kind])) {
         result = add_to_pack(level, path, &status, file);
     }
     if (file >= 0)
@@ -207,7 +165,7 @@ static int take_directory(struct level *level, const char *name, const char *pat
         return 0;
     struct level below = {.writing = writing,
                           .job = level->job,
-                          .above = kind_below(status, level->above),
+                          .above = readers_below(status, level->above),
                           .path = path,
                           .inner = true};
     if (writing->kind == 0 && add_to_pack(level, path, status, -1))
@@ -246,13 +204,13 @@ static int take_entry(void *context, const char *name, unsigned char type)
         return take_directory(level, name, path, &status);
     if (!S_ISREG(status.st_mode))
         return 0;
-    struct kind kind = kind_of(&status, level->above);
+    struct readers kind = readers_of(&status, level->above);
     if (writing->kind == 0) {
         level->job->bytes += status.st_size;
-        if (!same_kind(kind, writing->kinds[0]))
+        if (!readers_are_same(kind, writing->kinds[0]))
             note_kind(writing, level->job, kind);
     }
-    return same_kind(kind, writing->kinds[writing->kind]) ? take_file(level, name, path) : 0;
+    return readers_are_same(kind, writing->kinds[writing->kind]) ? take_file(level, name, path) : 0;
 }
 
 /* End the frame when it is large enough, so that the next job begins another. */
@@ -274,7 +232,7 @@ static int write_job(struct writing *writing, size_t which, int job)
 {
     struct written_job *written = &writing->jobs[which];
     struct stat status;
-    const struct kind everybody = {0644, 0};
+    const struct readers everybody = {0644, 0};
     struct level level = {.writing = writing,
                           .job = written,
                           .directory = job,
@@ -282,7 +240,7 @@ static int write_job(struct writing *writing, size_t which, int job)
     writing->unreadable = sys.fstat(job, &status) != 0;
     if (writing->unreadable)
         return 0;
-    level.above = kind_below(&status, everybody);
+    level.above = readers_below(&status, everybody);
     if (begin_frame(writing) ||
         (writing->kind == 0 && add_to_pack(&level, level.path, &status, -1)))
         return -1;
@@ -295,8 +253,8 @@ static int write_job(struct writing *writing, size_t which, int job)
         written->offset = frame;
         return 0;
     }
-    char kind[32];
-    print_kind(writing->kinds[writing->kind], kind);
+    char kind[READERS_NAME_SIZE];
+    readers_name(writing->kinds[writing->kind], kind);
     buffer_printf(&written->others, "%s%s:%lld", written->others.length ? "," : "", kind,
                   (long long)frame);
     return 0;
@@ -306,10 +264,10 @@ static int write_job(struct writing *writing, size_t which, int job)
 
 static int open_pack(struct writing *writing)
 {
-    char name[PART_NAME_SIZE], kind[32];
-    const struct kind *own = &writing->kinds[writing->kind];
+    char name[PART_NAME_SIZE], kind[READERS_NAME_SIZE];
+    const struct readers *own = &writing->kinds[writing->kind];
     struct pack_readers readers = {.mode = own->mode, .group = own->group};
-    print_kind(*own, kind);
+    readers_name(*own, kind);
     writing->frame = -1;
     writing->pack =
         pack_create(writing->pruner->archive, hidden_name(&writing->part, text_of(kind), name),
@@ -470,7 +428,7 @@ int prune_write_part(struct pruner *pruner, const struct ending *endings, size_t
                               .error = error};
     memcpy(writing.part.day, endings[0].day, sizeof(writing.part.day));
     writing.kinds = memory_allocate(sizeof(*writing.kinds));
-    writing.kinds[0] = (struct kind){0644, 0};
+    writing.kinds[0] = (struct readers){0644, 0};
     writing.kind_count = writing.kind_capacity = 1;
     struct names *known = read_last_part(&writing, error);
     int result = known ? write_first(&writing, known) : -1;

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -30,10 +29,8 @@ enum {
     PACKET_MOST = 96 << 10, /* bytes of a message with its environment */
     BODY_MOST = 64 << 10,
     ENVIRONMENT_MOST = 16 << 10,
-    VARIABLES_MOST = 64,
-    FILE_MOST = 64 << 20, /* bytes that the command may write to a file */
-    PLAN_MOST = 4 << 20,  /* bytes: some 20,000 jobs */
-    SOCKET = 3            /* the courier's end, of which it has no other descriptors */
+    PLAN_MOST = 4 << 20, /* bytes: some 20,000 jobs */
+    SOCKET = 3           /* the courier's end, of which it has no other descriptors */
 };
 
 /* A packet: this, then the environment, the body and the id. */
@@ -65,99 +62,6 @@ struct desk {
     struct delivery deliveries[COURIER_SLOTS];
     char packet[PACKET_MOST];
 };
-
-/* ---- in the process of one message ---- */
-
-/* A file in memory with those bytes, to be read from the start; empty, to be written. */
-static int make_file(const char *name, struct text bytes)
-{
-    int file = memfd_create(name, MFD_CLOEXEC);
-    size_t written = 0;
-    while (file >= 0 && written < bytes.length) {
-        ssize_t count = write(file, bytes.data + written, bytes.length - written);
-        if (count <= 0) {
-            close(file);
-            return -1;
-        }
-        written += (size_t)count;
-    }
-    if (file >= 0)
-        lseek(file, 0, SEEK_SET);
-    return file;
-}
-
-static _Noreturn void fail(const char *what)
-{
-    dprintf(STDERR_FILENO, "%s: %s\n", what, strerror(errno));
-    _exit(71); /* EX_OSERR of sysexits.h */
-}
-
-/* What the command finds: where programs are, and the facts of the message. */
-static void fill_environment(char **variables, struct text facts)
-{
-    static const char *const kept[] = {"HOME", "TZ", "SSL_CERT_FILE"};
-    static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-    static char language[] = "LANG=C.UTF-8";
-    size_t count = 0;
-    variables[count++] = path;
-    variables[count++] = language;
-    for (size_t i = 0; i < ARRAY_COUNT(kept); i++) {
-        const char *value = getenv(kept[i]);
-        struct buffer variable = {0};
-        if (value) {
-            buffer_printf(&variable, "%s=%s", kept[i], value);
-            variables[count++] = variable.data;
-        }
-    }
-    union {
-        const char *data;
-        char *own;
-    } fact = {facts.data};
-    const char *end = facts.data + facts.length;
-    while (fact.data < end && count < VARIABLES_MOST) {
-        variables[count++] = fact.own;
-        fact.data += strlen(fact.data) + 1;
-    }
-    variables[count] = NULL;
-}
-
-static _Noreturn void run_command(const struct desk *desk, const struct courier_message *message)
-{
-    char *variables[VARIABLES_MOST + 1];
-    const struct rlimit files = {FILE_MOST, FILE_MOST};
-    int input = make_file("message", message->body);
-    if (input < 0 || dup2(input, STDIN_FILENO) < 0 || chdir("/"))
-        fail("the message could not be handed over");
-    setrlimit(RLIMIT_FSIZE, &files);
-    umask(077);
-    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-    fill_environment(variables, message->environment);
-    union {
-        const char **words;
-        char *const *arguments;
-    } command = {desk->settings->command};
-    execve(command.words[0], command.arguments, variables);
-    fail(command.words[0]);
-}
-
-static _Noreturn void run_delivery(const struct desk *desk, const struct courier_message *message,
-                                   int output)
-{
-    struct error error;
-    setpgid(0, 0);
-    signals_reset();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
-        _exit(71);
-    if (!desk->url)
-        run_command(desk, message);
-    int64_t timeout = desk->settings->timeout;
-    if (webhook_post(desk->url, message->body, message->id.data, timeout, &error)) {
-        dprintf(STDERR_FILENO, "%s\n", error.text);
-        _exit(75);
-    }
-    _exit(0);
-}
 
 /* ---- in the courier ---- */
 
@@ -224,13 +128,13 @@ static void reap(struct desk *desk)
             }
 }
 
-static void start_delivery(struct desk *desk, int slot, const struct courier_message *message)
+static void start_delivery(struct desk *desk, int slot, const struct message *message)
 {
     struct delivery *delivery = &desk->deliveries[slot];
-    int output = make_file("output", TEXT(""));
+    int output = deliver_file("output", TEXT(""));
     pid_t process = output < 0 ? -1 : fork();
     if (process == 0)
-        run_delivery(desk, message, output);
+        deliver_message(desk->settings, desk->url, message, output);
     if (process < 0) {
         struct courier_result result = {.slot = slot};
         snprintf(result.said, sizeof(result.said), "no process could be started: %s",
@@ -289,7 +193,7 @@ static bool take_packet(struct desk *desk)
         (head.environment && desk->packet[sizeof(head) + head.environment - 1]))
         return false;
     const char *environment = desk->packet + sizeof(head);
-    const struct courier_message message = {
+    const struct message message = {
         .environment = {environment, head.environment},
         .body = {environment + head.environment, head.body},
         .id = {environment + head.environment + head.body, head.id},
@@ -438,7 +342,7 @@ int courier_free_slot(const struct courier *courier)
     return -1;
 }
 
-int courier_send(struct courier *courier, int slot, const struct courier_message *message,
+int courier_send(struct courier *courier, int slot, const struct message *message,
                  struct error *error)
 {
     struct head head = {slot, (uint32_t)message->environment.length, (uint32_t)message->body.length,

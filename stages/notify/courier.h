@@ -17,7 +17,7 @@
 #define STAGES_NOTIFY_COURIER_H
 
 #include "base/error.h"
-#include "spool/settings.h"
+#include "stages/notify/deliver.h"
 
 enum { COURIER_SLOTS = 4, COURIER_PLAN = -1, COURIER_SAID_SIZE = 200 };
 
@@ -28,12 +28,6 @@ struct courier {
     bool busy[COURIER_SLOTS];
     bool asked; /* for the plan */
     struct courier_plan *plan;
-};
-
-struct courier_message {
-    struct text environment; /* NAME=VALUE, each followed by NUL */
-    struct text body;        /* the mail, or the JSON */
-    struct text id;          /* for Idempotency-Key */
 };
 
 struct courier_result {
@@ -53,7 +47,7 @@ void courier_stop(struct courier *courier);
 int courier_free_slot(const struct courier *courier);
 
 /* Hand over a message.  -1 and a sentence when it cannot be, now or ever (it is larger than 64 KiB). */
-int courier_send(struct courier *courier, int slot, const struct courier_message *message,
+int courier_send(struct courier *courier, int slot, const struct message *message,
                  struct error *error);
 
 /* Ask for the plan, unless that was done.  When its result has come courier_plan() has it, until it is asked for

@@ -315,7 +315,7 @@ static void hand_over(struct notify_stage *notify, struct watched *job, const ch
         .why = buffer_text(&reading->why),
     };
     letter_write(notify->arena, &facts, &letter);
-    const struct courier_message message = {
+    const struct message message = {
         .environment = letter.environment,
         .body = settings->webhook.length ? letter.json : letter.mail,
         .id = letter.id,

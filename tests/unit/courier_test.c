@@ -37,7 +37,7 @@ static int end(void **state)
 static void hand_in(int slot, const char *body)
 {
     static const char environment[] = "DLSPOOL_EVENT=end\0DLSPOOL_SUBJECT=a `b` $(c)";
-    const struct courier_message message = {
+    const struct message message = {
         .environment = {environment, sizeof(environment)},
         .body = text_of(body),
         .id = TEXT("x.end.1.0"),
@@ -133,7 +133,7 @@ static void what_cannot_be_sent_is_said(void **state)
     assert_string_equal(result.said, "/nonexistent/sendmail: No such file or directory");
     for (int i = 0; i < 70000; i++)
         buffer_add_byte(&large, 'x');
-    const struct courier_message message = {.body = buffer_text(&large)};
+    const struct message message = {.body = buffer_text(&large)};
     assert_int_equal(courier_send(&courier, 0, &message, &error), -1);
     assert_string_equal(error.text, "the message is larger than 65536 bytes");
     assert_int_equal(courier_free_slot(&courier), 0);

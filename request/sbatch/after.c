@@ -37,56 +37,60 @@ static bool is_number(struct text job)
            (strspn(job.data, "0123456789_[]") >= job.length || memchr(job.data, '.', job.length));
 }
 
-static void refuse_condition(struct wishes *wishes, const struct given *given, struct text word)
+static void refuse_condition(struct batch_options *options, const struct given *given,
+                             struct text word)
 {
     struct error_quote_buffer buffer;
     const char *name = error_quote(&buffer, word.data, word.length);
     for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         if (text_is(word, others[i].word)) {
-            wishes_refuse(wishes, given->shown, given->place, "%s cannot be kept here; %s", name,
-                          others[i].instead);
+            batch_options_refuse(options, given->shown, given->place, "%s cannot be kept here; %s",
+                                 name, others[i].instead);
             return;
         }
-    wishes_refuse(wishes, given->shown, given->place,
-                  "found the condition \"%s\", expected afterok:JOB, afterany:JOB or "
-                  "afternotok:JOB",
-                  name);
+    batch_options_refuse(options, given->shown, given->place,
+                         "found the condition \"%s\", expected afterok:JOB, afterany:JOB or "
+                         "afternotok:JOB",
+                         name);
 }
 
 /* One condition with its jobs.  False after a problem. */
-static bool check_condition(struct wishes *wishes, const struct given *given, struct text part)
+static bool check_condition(struct batch_options *options, const struct given *given,
+                            struct text part)
 {
     struct text rest = part, word, job;
     struct error_quote_buffer buffer;
     text_next(&rest, ':', &word);
     if (!is_kept(word)) {
-        refuse_condition(wishes, given, word);
+        refuse_condition(options, given, word);
         return false;
     }
     while (text_next(&rest, ':', &job)) {
-        job = arena_text(wishes->reading->arena, job.data, job.length);
+        job = arena_text(options->reading->arena, job.data, job.length);
         if (!is_number(job))
             continue;
-        wishes_refuse(wishes, given->shown, given->place,
-                      "found \"%s\", a number of another system, expected the name or the id of a "
-                      "job of dlspool, which dlspool submit prints",
-                      error_quote(&buffer, job.data, job.length));
+        batch_options_refuse(
+            options, given->shown, given->place,
+            "found \"%s\", a number of another system, expected the name or the id of a "
+            "job of dlspool, which dlspool submit prints",
+            error_quote(&buffer, job.data, job.length));
         return false;
     }
     return true;
 }
 
-void sbatch_after_keep(struct wishes *wishes, const struct given *given)
+void sbatch_after_keep(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, part;
     if (memchr(given->value.data, '?', given->value.length)) {
-        wishes_refuse(wishes, given->shown, given->place,
-                      "found ?, one of several conditions, expected commas: all of them have to be "
-                      "met here");
+        batch_options_refuse(
+            options, given->shown, given->place,
+            "found ?, one of several conditions, expected commas: all of them have to be "
+            "met here");
         return;
     }
     while (text_next(&rest, ',', &part))
-        if (!check_condition(wishes, given, part))
+        if (!check_condition(options, given, part))
             return;
-    rows_keep(wishes, given, WISH_AFTER, 0, given->value);
+    rows_keep(options, given, BATCH_AFTER, 0, given->value);
 }

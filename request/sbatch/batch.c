@@ -45,9 +45,9 @@ static bool is_head(struct text line)
 void batch_start(struct batch *batch, struct reading *reading, struct text source)
 {
     struct text rest = source, line;
-    *batch = (struct batch){.wishes = {.reading = reading}};
-    batch->wishes.notes = &batch->notes;
-    batch->wishes.environment = value_object(reading->arena);
+    *batch = (struct batch){.options = {.reading = reading}};
+    batch->options.notes = &batch->notes;
+    batch->options.environment = value_object(reading->arena);
     while (text_next(&rest, '\n', &line) && is_head(line)) {
         const struct batch_system *found = system_of(line);
         if (!found || !found->rows || (batch->system && found > batch->system))
@@ -55,7 +55,7 @@ void batch_start(struct batch *batch, struct reading *reading, struct text sourc
         batch->system = found;
         batch->last = (size_t)(line.data - source.data);
     }
-    batch->wishes.marker = batch->system ? batch->system->marker : "";
+    batch->options.marker = batch->system ? batch->system->marker : "";
 }
 
 /* Note the first line of a system that is not read. */
@@ -65,10 +65,11 @@ static void note_unread(struct batch *batch, const struct batch_system *other, u
         return;
     batch->unread = number;
     batch->word =
-        arena_text(batch->wishes.reading->arena, other->marker, strcspn(other->marker, " "));
+        arena_text(batch->options.reading->arena, other->marker, strcspn(other->marker, " "));
     if (batch->system)
-        wishes_note(&batch->wishes, batch->word.data, (struct place){number, 1},
-                    "no effect: these lines are not read beside %s lines", batch->system->marker);
+        batch_options_note(&batch->options, batch->word.data, (struct place){number, 1},
+                           "no effect: these lines are not read beside %s lines",
+                           batch->system->marker);
 }
 
 bool batch_line(struct batch *batch, struct text line, uint32_t number)
@@ -76,8 +77,8 @@ bool batch_line(struct batch *batch, struct text line, uint32_t number)
     const struct batch_system *found = system_of(line);
     const struct batch_system *inner = system_of(text_trim(line));
     if (!found && inner && inner->rows)
-        wishes_note(
-            &batch->wishes, inner->marker, (struct place){number, 1},
+        batch_options_note(
+            &batch->options, inner->marker, (struct place){number, 1},
             "no effect: it does not begin its line, and is a comment to its own system too");
     if (!found)
         return false;
@@ -85,12 +86,12 @@ bool batch_line(struct batch *batch, struct text line, uint32_t number)
         note_unread(batch, found, number);
         return true;
     }
-    struct directive_rest rest = {batch->wishes.reading, line, strlen(found->marker), number};
+    struct directive_rest rest = {batch->options.reading, line, strlen(found->marker), number};
     if (line.length > rest.at && line.data[rest.at] == '-')
-        problems_add(batch->wishes.reading, NULL, number, (uint32_t)rest.at + 1,
+        problems_add(batch->options.reading, NULL, number, (uint32_t)rest.at + 1,
                      "expected a blank after %s", found->marker);
     else
-        rows_read(&batch->wishes, found->rows, &rest);
+        rows_read(&batch->options, found->rows, &rest);
     return true;
 }
 
@@ -135,15 +136,16 @@ void batch_rest(struct batch *batch, struct text rest, uint32_t number)
     for (; batch->system && text_next(&rest, '\n', &line); number++) {
         struct place place = {number, 1};
         if (!late && system_of(line) == batch->system) {
-            wishes_note(&batch->wishes, batch->system->marker, place,
-                        "no effect: it comes after the first command, where its own system does "
-                        "not read it either");
+            batch_options_note(
+                &batch->options, batch->system->marker, place,
+                "no effect: it comes after the first command, where its own system does "
+                "not read it either");
             late = true;
         }
         for (size_t i = 0; i < ARRAY_COUNT(remarks); i++) {
             if (told[i] || !has_word(&remarks[i], text_trim(line)))
                 continue;
-            wishes_note(&batch->wishes, remarks[i].word, place, "%s", remarks[i].sentence);
+            batch_options_note(&batch->options, remarks[i].word, place, "%s", remarks[i].sentence);
             told[i] = true;
         }
     }
@@ -152,17 +154,17 @@ void batch_rest(struct batch *batch, struct text rest, uint32_t number)
 void batch_finish(struct batch *batch, struct value *root)
 {
     if (batch->system) {
-        native_write(&batch->wishes, root);
+        native_write(&batch->options, root);
         return;
     }
     if (!batch->unread)
         return;
     /* The script is a member, too. */
     if (root->object.count > 1)
-        wishes_note(&batch->wishes, batch->word.data, (struct place){batch->unread, 1},
-                    "no effect: these lines are not read");
+        batch_options_note(&batch->options, batch->word.data, (struct place){batch->unread, 1},
+                           "no effect: these lines are not read");
     else
-        problems_add(batch->wishes.reading, NULL, batch->unread, 1,
+        problems_add(batch->options.reading, NULL, batch->unread, 1,
                      "%s lines are not read; write #DL lines beside them, such as #DL name=train, "
                      "#DL tasks.main.gpus=1, #DL tasks.main.memory=16Gi, #DL time_limit=2h",
                      batch->word.data);
@@ -170,7 +172,7 @@ void batch_finish(struct batch *batch, struct value *root)
 
 void batch_apply(struct batch *batch, struct description *job)
 {
-    struct arena *arena = batch->wishes.reading->arena;
+    struct arena *arena = batch->options.reading->arena;
     size_t count = batch->notes.count < NOTES_MOST ? batch->notes.count : NOTES_MOST;
     for (size_t i = 0; i < count; i++)
         request_notes_add(arena, &job->notes, batch->notes.items[i].field.data, "%s",
@@ -178,8 +180,8 @@ void batch_apply(struct batch *batch, struct description *job)
     if (!batch->system)
         return;
     job->platform.name = text_of(batch->system->platform);
-    job->platform.options = batch->wishes.options;
-    job->platform.options_count = batch->wishes.options_count;
+    job->platform.options = batch->options.ruled;
+    job->platform.options_count = batch->options.ruled_count;
     /* A site that allows no such low priority takes the job all the same, with the nearest. */
-    job->foreign = wishes_find(&batch->wishes, WISH_NICE) != NULL;
+    job->foreign = batch_options_find(&batch->options, BATCH_NICE) != NULL;
 }

@@ -7,13 +7,13 @@
 #ifndef REQUEST_SBATCH_BATCH_H
 #define REQUEST_SBATCH_BATCH_H
 
-#include "request/sbatch/wishes.h"
+#include "request/sbatch/batch_options.h"
 
 struct batch_system;
 
 struct batch {
     const struct batch_system *system; /* whose lines are read; NULL: none */
-    struct wishes wishes;
+    struct batch_options options;
     struct notes notes;
     size_t last;     /* the byte at which the last line for that system at the head begins */
     uint32_t unread; /* the first line for a system that nobody reads; 0: none */

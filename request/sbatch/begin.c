@@ -162,15 +162,15 @@ static struct text read_pbs(struct arena *arena, struct text rest)
                         (int)(day % 100), hour, minute, (int)second);
 }
 
-static void keep(struct wishes *wishes, const struct given *given, struct text begin)
+static void keep(struct batch_options *options, const struct given *given, struct text begin)
 {
     if (!begin.length)
-        rows_expected(wishes, given, given->row->words);
+        rows_expected(options, given, given->row->words);
     else
-        rows_keep(wishes, given, WISH_BEGIN, 0, begin);
+        rows_keep(options, given, BATCH_BEGIN, 0, begin);
 }
 
-void sbatch_begin_keep_slurm(struct wishes *wishes, const struct given *given)
+void sbatch_begin_keep_slurm(struct batch_options *options, const struct given *given)
 {
     struct buffer out = {0};
     /* Blanks count only between a day and a time. */
@@ -181,11 +181,11 @@ void sbatch_begin_keep_slurm(struct wishes *wishes, const struct given *given)
         if (given->value.data[i] != ' ' || between)
             buffer_add_byte(&out, given->value.data[i]);
     }
-    keep(wishes, given,
-         read_slurm(wishes->reading->arena, arena_take(wishes->reading->arena, &out)));
+    keep(options, given,
+         read_slurm(options->reading->arena, arena_take(options->reading->arena, &out)));
 }
 
-void sbatch_begin_keep_pbs(struct wishes *wishes, const struct given *given)
+void sbatch_begin_keep_pbs(struct batch_options *options, const struct given *given)
 {
-    keep(wishes, given, read_pbs(wishes->reading->arena, given->value));
+    keep(options, given, read_pbs(options->reading->arena, given->value));
 }

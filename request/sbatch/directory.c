@@ -52,8 +52,8 @@ struct text sbatch_directory_add(struct arena *arena, struct text source, const 
     const struct value *root = script_read(&reading, source, &batch);
     if (!root || !batch.system || reading.found || fields_given(root, "output"))
         return source;
-    bool pbs = strcmp(batch.wishes.marker, "#PBS") == 0;
-    size_t at = end_of_words(&reading, source, batch.last, strlen(batch.wishes.marker));
+    bool pbs = strcmp(batch.options.marker, "#PBS") == 0;
+    size_t at = end_of_words(&reading, source, batch.last, strlen(batch.options.marker));
     if (source.data[at - 1] == '\\')
         return source; /* it would keep the blank that comes behind it in its word */
     struct buffer out = {0};

@@ -32,7 +32,7 @@ static const struct {
     {"STAGE_OUT", 0, "STAGE_OUT has no effect: there is no burst buffer"},
 };
 
-void mail_keep_types(struct wishes *wishes, const struct given *given)
+void mail_keep_types(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, word;
     unsigned int events = 0;
@@ -42,17 +42,17 @@ void mail_keep_types(struct wishes *wishes, const struct given *given)
                                            strncasecmp(types[at].word, word.data, word.length)))
             at++;
         if (at == ARRAY_COUNT(types)) {
-            rows_expected(wishes, given, given->row->words);
+            rows_expected(options, given, given->row->words);
             return;
         }
         events |= types[at].events;
         if (types[at].note)
-            wishes_note(wishes, given->shown, given->place, "%s", types[at].note);
+            batch_options_note(options, given->shown, given->place, "%s", types[at].note);
     }
-    rows_keep(wishes, given, WISH_MAIL_EVENTS, events, (struct text){NULL, 0});
+    rows_keep(options, given, BATCH_MAIL_EVENTS, events, (struct text){NULL, 0});
 }
 
-void mail_keep_points(struct wishes *wishes, const struct given *given)
+void mail_keep_points(struct batch_options *options, const struct given *given)
 {
     unsigned int events = 0;
     for (size_t i = 0; i < given->value.length; i++) {
@@ -68,21 +68,22 @@ void mail_keep_points(struct wishes *wishes, const struct given *given)
             events |= SET(MESSAGE_FAIL);
             break;
         case 'j':
-            wishes_note(wishes, given->shown, given->place,
-                        "j has no effect: of an array one message tells how all its tasks fare");
+            batch_options_note(
+                options, given->shown, given->place,
+                "j has no effect: of an array one message tells how all its tasks fare");
             break;
         case 'n':
             break;
         default:
-            rows_expected(wishes, given, given->row->words);
+            rows_expected(options, given, given->row->words);
             return;
         }
     }
-    rows_keep(wishes, given, WISH_MAIL_EVENTS, events, (struct text){NULL, 0});
+    rows_keep(options, given, BATCH_MAIL_EVENTS, events, (struct text){NULL, 0});
 }
 
 /* An address that cannot be one is noted, as it fails no job there. */
-void mail_keep_users(struct wishes *wishes, const struct given *given)
+void mail_keep_users(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, word;
     struct buffer kept = {0};
@@ -94,13 +95,13 @@ void mail_keep_users(struct wishes *wishes, const struct given *given)
             continue;
         }
         struct error_quote_buffer buffer;
-        wishes_note(wishes, given->shown, given->place, "no effect: found \"%s\", expected %s%s",
-                    error_quote(&buffer, word.data, word.length),
-                    count < NOTIFY_ADDRESSES_MOST ? "" : "no more than eight, each ",
-                    NOTIFY_ADDRESS_WORDS);
+        batch_options_note(
+            options, given->shown, given->place, "no effect: found \"%s\", expected %s%s",
+            error_quote(&buffer, word.data, word.length),
+            count < NOTIFY_ADDRESSES_MOST ? "" : "no more than eight, each ", NOTIFY_ADDRESS_WORDS);
     }
     if (count)
-        rows_keep(wishes, given, WISH_MAIL_USERS, 0, arena_take(wishes->reading->arena, &kept));
+        rows_keep(options, given, BATCH_MAIL_USERS, 0, arena_take(options->reading->arena, &kept));
     buffer_free(&kept);
 }
 
@@ -114,17 +115,17 @@ static struct value *list_of(struct arena *arena, struct text items)
     return list;
 }
 
-void mail_put(struct wishes *wishes, struct value *root)
+void mail_put(struct batch_options *options, struct value *root)
 {
-    struct arena *arena = wishes->reading->arena;
-    const struct wish *events = wishes_find(wishes, WISH_MAIL_EVENTS);
-    const struct wish *users = wishes_find(wishes, WISH_MAIL_USERS);
-    bool usual = !events && users && strcmp(wishes->marker, "#PBS") == 0;
+    struct arena *arena = options->reading->arena;
+    const struct batch_option *events = batch_options_find(options, BATCH_MAIL_EVENTS);
+    const struct batch_option *users = batch_options_find(options, BATCH_MAIL_USERS);
+    bool usual = !events && users && strcmp(options->marker, "#PBS") == 0;
     unsigned int set = usual ? SET(MESSAGE_FAIL) : events ? (unsigned int)events->number : 0;
     if (!set) {
         if (users)
-            wishes_note(wishes, users->shown, users->place,
-                        "no effect: nothing says of what a message is to be sent");
+            batch_options_note(options, users->shown, users->place,
+                               "no effect: nothing says of what a message is to be sent");
         return;
     }
     struct buffer words = {0};
@@ -133,5 +134,5 @@ void mail_put(struct wishes *wishes, struct value *root)
     value_put(arena, map, "events", list_of(arena, arena_take(arena, &words)));
     if (users)
         value_put(arena, map, "mail", list_of(arena, users->text));
-    wishes_put(wishes, root, "notify", events ? events : users, map);
+    batch_options_put(options, root, "notify", events ? events : users, map);
 }

@@ -9,6 +9,6 @@ row_reader mail_keep_points; /* of PBS: abe */
 row_reader mail_keep_users;  /* of both: addresses, with commas between them */
 
 /* Write the field `notify`.  Addresses without events ask for nothing from Slurm, and from PBS for what -m a does. */
-void mail_put(struct wishes *wishes, struct value *root);
+void mail_put(struct batch_options *options, struct value *root);
 
 #endif

@@ -1,13 +1,13 @@
-/* request/sbatch/native.h - writes wishes as the fields of a native job file
+/* request/sbatch/native.h - writes options as the fields of a native job file
  *
- * A field that a #DL line gives goes before the wish, which is noted.
+ * A field that a #DL line gives goes before the option, which is noted.
  */
 #ifndef REQUEST_SBATCH_NATIVE_H
 #define REQUEST_SBATCH_NATIVE_H
 
-#include "request/sbatch/wishes.h"
+#include "request/sbatch/batch_options.h"
 
 /* Add the fields to `root`, which has those of the #DL lines.  Problems are added. */
-void native_write(struct wishes *wishes, struct value *root);
+void native_write(struct batch_options *options, struct value *root);
 
 #endif

@@ -12,30 +12,30 @@
 #include "request/sbatch/forms.h"
 #include "request/sbatch/mail.h"
 
-static void keep_time(struct wishes *wishes, const struct given *given)
+static void keep_time(struct batch_options *options, const struct given *given)
 {
-    rows_keep_read(wishes, given, forms_pbs_time);
+    rows_keep_read(options, given, forms_pbs_time);
 }
 
-static void keep_memory(struct wishes *wishes, const struct given *given)
+static void keep_memory(struct batch_options *options, const struct given *given)
 {
     int64_t bytes;
     if (forms_pbs_memory(given->value, &bytes) || bytes == 0)
-        rows_expected(wishes, given, given->row->words);
+        rows_expected(options, given, given->row->words);
     else
-        rows_keep(wishes, given, (enum wish_kind)given->row->kind, bytes, given->value);
+        rows_keep(options, given, (enum batch_option_kind)given->row->kind, bytes, given->value);
 }
 
 /* Chunks */
 
 /* What may stand in a chunk of select, and behind a node of nodes. */
 static const struct row chunk_rows[] = {
-    {"ncpus", 0, ROW_VALUE, rows_keep_count, WISH_CPUS, "a whole number from 1"},
-    {"ppn", 0, ROW_VALUE, rows_keep_count, WISH_CPUS, "a whole number from 1"},
-    {"mem", 0, ROW_VALUE, keep_memory, WISH_MEMORY_PER_NODE, "a size such as 16gb"},
-    {"ngpus", 0, ROW_VALUE, rows_keep_count, WISH_GPUS_PER_NODE, "a whole number from 1"},
-    {"gpus", 0, ROW_VALUE, rows_keep_count, WISH_GPUS_PER_NODE, "a whole number from 1"},
-    {"gpu_type", 0, ROW_VALUE, rows_keep_text, WISH_GPU_TYPE, "a type of GPUs"},
+    {"ncpus", 0, ROW_VALUE, rows_keep_count, BATCH_CPUS, "a whole number from 1"},
+    {"ppn", 0, ROW_VALUE, rows_keep_count, BATCH_CPUS, "a whole number from 1"},
+    {"mem", 0, ROW_VALUE, keep_memory, BATCH_MEMORY_PER_NODE, "a size such as 16gb"},
+    {"ngpus", 0, ROW_VALUE, rows_keep_count, BATCH_GPUS_PER_NODE, "a whole number from 1"},
+    {"gpus", 0, ROW_VALUE, rows_keep_count, BATCH_GPUS_PER_NODE, "a whole number from 1"},
+    {"gpu_type", 0, ROW_VALUE, rows_keep_text, BATCH_GPU_TYPE, "a type of GPUs"},
     {"mpiprocs", 0, ROW_VALUE, rows_note, 0,
      "let the script say how many processes it starts: mpirun -np N"},
     {"ompthreads", 0, ROW_VALUE, rows_note, 0, "OMP_NUM_THREADS is the CPUs of a task"},
@@ -43,14 +43,15 @@ static const struct row chunk_rows[] = {
 };
 
 /* [N:]name=value:name=value... */
-static void keep_chunk(struct wishes *wishes, const struct given *given)
+static void keep_chunk(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, part;
     int64_t count = 1;
     if (memchr(given->value.data, '+', given->value.length)) {
-        wishes_refuse(wishes, given->shown, given->place,
-                      "found several kinds of chunks, expected one; write roles instead, such as "
-                      "#DL tasks.a={count: 2, cpus: 4}");
+        batch_options_refuse(
+            options, given->shown, given->place,
+            "found several kinds of chunks, expected one; write roles instead, such as "
+            "#DL tasks.a={count: 2, cpus: 4}");
         return;
     }
     for (bool first = true; text_next(&rest, ':', &part); first = false) {
@@ -60,65 +61,67 @@ static void keep_chunk(struct wishes *wishes, const struct given *given)
         if (first && forms_count(part, &count) == 0)
             continue;
         if (memchr(part.data, '=', part.length))
-            rows_read_list(wishes, chunk_rows, &item);
+            rows_read_list(options, chunk_rows, &item);
         else
-            wishes_refuse(wishes, given->shown, given->place,
-                          "found \"%s\", a property of nodes, which cannot be kept here; leave it "
-                          "out, or ask an administrator for a queue whose jobs have it, and write "
-                          "#PBS -q NAME",
-                          error_quote(&buffer, part.data, part.length));
+            batch_options_refuse(
+                options, given->shown, given->place,
+                "found \"%s\", a property of nodes, which cannot be kept here; leave it "
+                "out, or ask an administrator for a queue whose jobs have it, and write "
+                "#PBS -q NAME",
+                error_quote(&buffer, part.data, part.length));
     }
     if (count == 0)
-        rows_expected(wishes, given, "at least one");
+        rows_expected(options, given, "at least one");
     else
-        rows_keep(wishes, given, WISH_NODES, count, given->value);
+        rows_keep(options, given, BATCH_NODES, count, given->value);
 }
 
 /* -l */
 
-static void keep_nice(struct wishes *wishes, const struct given *given)
+static void keep_nice(struct batch_options *options, const struct given *given)
 {
     int64_t number;
     if (forms_count(given->value, &number))
-        rows_expected(wishes, given, "a whole number");
+        rows_expected(options, given, "a whole number");
     else
-        wishes_note(wishes, given->shown, given->place,
-                    "no effect: programs are not reniced; #DL priority=-10 lets other jobs go "
-                    "first");
+        batch_options_note(
+            options, given->shown, given->place,
+            "no effect: programs are not reniced; #DL priority=-10 lets other jobs go "
+            "first");
 }
 
 /* scatter: each chunk on a host of its own. */
-static void keep_place(struct wishes *wishes, const struct given *given)
+static void keep_place(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, how;
     text_next(&rest, ':', &how);
     if (text_is(how, "scatter") || text_is(how, "vscatter"))
-        rows_keep(wishes, given, WISH_SPREAD, 0, TEXT("require"));
+        rows_keep(options, given, BATCH_SPREAD, 0, TEXT("require"));
     if (rest.data || !(text_is(how, "scatter") || text_is(how, "vscatter")))
-        wishes_note(
-            wishes, given->shown, given->place,
+        batch_options_note(
+            options, given->shown, given->place,
             "no effect: chunks go where there is room; a job has what it asks for to itself");
 }
 
 #define NO_LIMIT "only walltime and mem are limits here"
 
 static const struct row resource_rows[] = {
-    {"walltime", 0, ROW_VALUE, keep_time, WISH_TIME, "a time such as 1:30:00, or seconds"},
-    {"nodes", 0, ROW_VALUE, keep_chunk, WISH_NODES, "a number of nodes, such as 1:ppn=4"},
-    {"select", 0, ROW_VALUE, keep_chunk, WISH_NODES, "chunks, such as 1:ncpus=4:mem=8gb"},
-    {"ncpus", 0, ROW_VALUE, rows_keep_count, WISH_CPUS, "a whole number from 1"},
-    {"procs", 0, ROW_VALUE, rows_keep_count, WISH_TASKS, "a whole number from 1"},
-    {"ngpus", 0, ROW_VALUE, rows_keep_count, WISH_GPUS, "a whole number from 1"},
-    {"gpus", 0, ROW_VALUE, rows_keep_count, WISH_GPUS, "a whole number from 1"},
-    {"mem", 0, ROW_VALUE, keep_memory, WISH_MEMORY, "a size such as 16gb"},
-    {"pmem", 0, ROW_VALUE, keep_memory, WISH_MEMORY_PER_CPU, "a size such as 4gb"},
+    {"walltime", 0, ROW_VALUE, keep_time, BATCH_TIME, "a time such as 1:30:00, or seconds"},
+    {"nodes", 0, ROW_VALUE, keep_chunk, BATCH_NODES, "a number of nodes, such as 1:ppn=4"},
+    {"select", 0, ROW_VALUE, keep_chunk, BATCH_NODES, "chunks, such as 1:ncpus=4:mem=8gb"},
+    {"ncpus", 0, ROW_VALUE, rows_keep_count, BATCH_CPUS, "a whole number from 1"},
+    {"procs", 0, ROW_VALUE, rows_keep_count, BATCH_TASKS, "a whole number from 1"},
+    {"ngpus", 0, ROW_VALUE, rows_keep_count, BATCH_GPUS, "a whole number from 1"},
+    {"gpus", 0, ROW_VALUE, rows_keep_count, BATCH_GPUS, "a whole number from 1"},
+    {"mem", 0, ROW_VALUE, keep_memory, BATCH_MEMORY, "a size such as 16gb"},
+    {"pmem", 0, ROW_VALUE, keep_memory, BATCH_MEMORY_PER_CPU, "a size such as 4gb"},
     {"vmem", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
     {"pvmem", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
     {"naccesspolicy", 0, ROW_VALUE, rows_note, 0,
      "a job has what it asks for to itself; the rest of the node is shared anyway"},
     {"cput", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
     {"pcput", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
-    {"place", 0, ROW_VALUE, keep_place, WISH_SPREAD, "scatter, pack or free"},
+    {"place", 0, ROW_VALUE, keep_place, BATCH_SPREAD, "scatter, pack or free"},
     {"nice", 0, ROW_VALUE, keep_nice, 0, "a whole number"},
     {"file", 0, ROW_VALUE, rows_refuse, 0, "ask an administrator for a queue whose jobs have it"},
     {"signal", 0, ROW_VALUE, rows_refuse, 0, "write #DL signal={name: USR1, before: 2m}"},
@@ -128,15 +131,15 @@ static const struct row resource_rows[] = {
     {NULL, 0, ROW_NO_VALUE, NULL, 0, NULL},
 };
 
-static void keep_resources(struct wishes *wishes, const struct given *given)
+static void keep_resources(struct batch_options *options, const struct given *given)
 {
-    rows_read_list(wishes, resource_rows, given);
+    rows_read_list(options, resource_rows, given);
 }
 
 /* -W */
 
 static const struct row attribute_rows[] = {
-    {"depend", 0, ROW_VALUE, sbatch_after_keep, WISH_AFTER, "afterok:NAME or the like"},
+    {"depend", 0, ROW_VALUE, sbatch_after_keep, BATCH_AFTER, "afterok:NAME or the like"},
     {"x", 0, ROW_VALUE, rows_refuse, 0, "leave it out; it is for another scheduler"},
     {"block", 0, ROW_VALUE, rows_note, 0, "dlspool submit --wait waits for the end"},
     {"umask", 0, ROW_VALUE, rows_refuse, 0, "let the script call umask"},
@@ -147,54 +150,54 @@ static const struct row attribute_rows[] = {
     {NULL, 0, ROW_NO_VALUE, NULL, 0, NULL},
 };
 
-static void keep_attributes(struct wishes *wishes, const struct given *given)
+static void keep_attributes(struct batch_options *options, const struct given *given)
 {
-    rows_read_list(wishes, attribute_rows, given);
+    rows_read_list(options, attribute_rows, given);
 }
 
 /* Options */
 
 /* NAME=VALUE; a name alone would come from a shell that is not there. */
-static void keep_variables(struct wishes *wishes, const struct given *given)
+static void keep_variables(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, part;
     while (text_next(&rest, ',', &part)) {
         struct text value = part, name;
         text_next(&value, '=', &name);
         if (!value.data)
-            wishes_refuse_variable(wishes, given->shown, given->place, part);
+            batch_options_refuse_variable(options, given->shown, given->place, part);
         else
-            wishes_add_variable(wishes, given->place, name, value);
+            batch_options_add_variable(options, given->place, name, value);
         /* dlspool submit writes where it was called. */
         if (value.data && text_is(name, "PBS_O_WORKDIR") && text_starts(value, "/"))
-            rows_keep(wishes, given, WISH_DIRECTORY, 0, value);
+            rows_keep(options, given, BATCH_DIRECTORY, 0, value);
     }
 }
 
-static void keep_directory(struct wishes *wishes, const struct given *given)
+static void keep_directory(struct batch_options *options, const struct given *given)
 {
     if (text_starts(given->value, "/"))
-        rows_keep(wishes, given, WISH_DIRECTORY, 0, given->value);
+        rows_keep(options, given, BATCH_DIRECTORY, 0, given->value);
     else
         rows_expected(
-            wishes, given,
+            options, given,
             "an absolute path, such as /home/ann/project: a dropped file does not tell where "
             "it lay");
 }
 
 /* QUEUE, or QUEUE@SERVER */
-static void keep_queue(struct wishes *wishes, const struct given *given)
+static void keep_queue(struct batch_options *options, const struct given *given)
 {
     if (memchr(given->value.data, '@', given->value.length))
-        rows_expected(wishes, given, "a queue alone, as a spool has one cluster");
+        rows_expected(options, given, "a queue alone, as a spool has one cluster");
     else
-        rows_keep_site(wishes, given);
+        rows_keep_site(options, given);
 }
 
-static void keep_rerunnable(struct wishes *wishes, const struct given *given)
+static void keep_rerunnable(struct batch_options *options, const struct given *given)
 {
     if (!text_is(given->value, "y"))
-        rows_refuse(wishes, given);
+        rows_refuse(options, given);
 }
 
 #define COMMAND "it is about what qsub prints or waits for; dlspool submit has its own options"
@@ -202,23 +205,23 @@ static void keep_rerunnable(struct wishes *wishes, const struct given *given)
 #define INDEXES "indexes such as 0-99"
 
 const struct row pbs_rows[] = {
-    {NULL, 'N', ROW_VALUE, rows_keep_text, WISH_NAME, "a name"},
+    {NULL, 'N', ROW_VALUE, rows_keep_text, BATCH_NAME, "a name"},
     {NULL, 'l', ROW_VALUE, keep_resources, 0, "resources such as walltime=1:00:00"},
     {NULL, 'W', ROW_VALUE, keep_attributes, 0, "attributes such as depend=afterok:NAME"},
     {NULL, 'q', ROW_VALUE, keep_queue, 0, "partition"},
     {NULL, 'A', ROW_VALUE, rows_keep_site, 0, "account"},
     {NULL, 'P', ROW_VALUE, rows_keep_site, 0, "account"},
-    {NULL, 't', ROW_VALUE, rows_keep_indexes, WISH_ARRAY, INDEXES},
-    {NULL, 'J', ROW_VALUE, rows_keep_indexes, WISH_ARRAY, INDEXES},
-    {NULL, 'd', ROW_VALUE, keep_directory, WISH_DIRECTORY, DIRECTORY},
-    {NULL, 'w', ROW_VALUE, keep_directory, WISH_DIRECTORY, DIRECTORY},
+    {NULL, 't', ROW_VALUE, rows_keep_indexes, BATCH_ARRAY, INDEXES},
+    {NULL, 'J', ROW_VALUE, rows_keep_indexes, BATCH_ARRAY, INDEXES},
+    {NULL, 'd', ROW_VALUE, keep_directory, BATCH_DIRECTORY, DIRECTORY},
+    {NULL, 'w', ROW_VALUE, keep_directory, BATCH_DIRECTORY, DIRECTORY},
     {NULL, 'v', ROW_VALUE, keep_variables, 0, "NAME=VALUE"},
     {NULL, 'V', ROW_NO_VALUE, rows_note, 0,
      "the environment of the shell that submits is not taken along; name what the program needs, "
      "as in -v NAME=VALUE or #DL env.NAME=VALUE"},
     {NULL, 'S', ROW_VALUE, rows_note, 0, "the first line of the script, #!, says what runs it"},
-    {NULL, 'h', ROW_NO_VALUE, rows_keep_text, WISH_HOLD, ""},
-    {NULL, 'a', ROW_VALUE, sbatch_begin_keep_pbs, WISH_BEGIN,
+    {NULL, 'h', ROW_NO_VALUE, rows_keep_text, BATCH_HOLD, ""},
+    {NULL, 'a', ROW_VALUE, sbatch_begin_keep_pbs, BATCH_BEGIN,
      "a time as PBS writes it, hhmm (the next time that it is so late) or CCYYMMDDhhmm, with .SS "
      "for seconds"},
     {NULL, 'r', ROW_VALUE, keep_rerunnable, 0,

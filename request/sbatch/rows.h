@@ -1,13 +1,13 @@
 /* request/sbatch/rows.h - tables of options: a row says what an option means, and how it is kept
  *
- * An option is kept as a wish (request/sbatch/wishes.h), noted because it has no effect here, or
+ * An option is kept (request/sbatch/batch_options.h), noted because it has no effect here, or
  * refused with what to write instead.  One that has no row is refused, so nothing is dropped
  * without a word.
  */
 #ifndef REQUEST_SBATCH_ROWS_H
 #define REQUEST_SBATCH_ROWS_H
 
-#include "request/sbatch/wishes.h"
+#include "request/sbatch/batch_options.h"
 
 struct row;
 
@@ -19,7 +19,7 @@ struct given {
     struct place place;
 };
 
-typedef void row_reader(struct wishes *wishes, const struct given *given);
+typedef void row_reader(struct batch_options *options, const struct given *given);
 
 enum row_value { ROW_NO_VALUE, ROW_VALUE, ROW_PERHAPS };
 
@@ -28,22 +28,23 @@ struct row {
     char letter;      /* of the short form; 0: none */
     enum row_value value;
     row_reader *read;
-    int kind;          /* enum wish_kind, of what is kept */
+    int kind;          /* enum batch_option_kind, of what is kept */
     const char *words; /* of a note, of a refusal, or of what was expected */
 };
 
 /* Read all options of a line from `rest`, -x and --name. */
-void rows_read(struct wishes *wishes, const struct row *table, struct directive_rest *rest);
+void rows_read(struct batch_options *options, const struct row *table, struct directive_rest *rest);
 
 /* Read name=value pairs separated by commas, as PBS has them after -l and -W. */
-void rows_read_list(struct wishes *wishes, const struct row *table, const struct given *given);
+void rows_read_list(struct batch_options *options, const struct row *table,
+                    const struct given *given);
 
-/* For readers of other rows: keep a wish, and report a wrong value. */
-void rows_keep(struct wishes *wishes, const struct given *given, enum wish_kind kind,
-               int64_t number, struct text text);
-void rows_expected(struct wishes *wishes, const struct given *given, const char *words);
-/* Keep the row's wish as `read` understands its value (forms.h), or report it with the row's words. */
-void rows_keep_read(struct wishes *wishes, const struct given *given,
+/* For readers of other rows: keep an option, and report a wrong value. */
+void rows_keep(struct batch_options *options, const struct given *given,
+               enum batch_option_kind kind, int64_t number, struct text text);
+void rows_expected(struct batch_options *options, const struct given *given, const char *words);
+/* Keep the row's option as `read` understands its value (forms.h), or report it with the row's words. */
+void rows_keep_read(struct batch_options *options, const struct given *given,
                     int (*read)(struct text text, int64_t *number));
 
 /* What both systems are told of their options. */

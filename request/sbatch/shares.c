@@ -24,10 +24,11 @@ static int64_t times(int64_t a, int64_t b)
     return b && a > most / b ? most : a * b;
 }
 
-static int64_t number_of(const struct wishes *wishes, enum wish_kind kind, int64_t otherwise)
+static int64_t number_of(const struct batch_options *options, enum batch_option_kind kind,
+                         int64_t otherwise)
 {
-    const struct wish *wish = wishes_find(wishes, kind);
-    return wish ? wish->number : otherwise;
+    const struct batch_option *option = batch_options_find(options, kind);
+    return option ? option->number : otherwise;
 }
 
 static int64_t divide_up(int64_t a, int64_t b)
@@ -41,11 +42,11 @@ static struct text type_of(const struct value *root)
     return type && type->kind == VALUE_STRING ? type->string : TEXT("single");
 }
 
-static struct layout layout_of(const struct wishes *wishes, struct text type)
+static struct layout layout_of(const struct batch_options *options, struct text type)
 {
-    int64_t nodes = number_of(wishes, WISH_NODES, 0);
-    int64_t near = number_of(wishes, WISH_TASKS_PER_NODE, 0);
-    int64_t tasks = number_of(wishes, WISH_TASKS, 0);
+    int64_t nodes = number_of(options, BATCH_NODES, 0);
+    int64_t near = number_of(options, BATCH_TASKS_PER_NODE, 0);
+    int64_t tasks = number_of(options, BATCH_TASKS, 0);
     if (!tasks && near)
         tasks = times(near, nodes ? nodes : 1);
     if (text_is(type, "mpi")) {
@@ -62,110 +63,114 @@ static struct layout layout_of(const struct wishes *wishes, struct text type)
 }
 
 /* Chunks of PBS go where there is room, unless -l place says otherwise. */
-static bool shares_nodes(const struct wish *nodes)
+static bool shares_nodes(const struct batch_option *nodes)
 {
     return strcmp(nodes->shown, "-l select") == 0;
 }
 
 /* Add a problem when a script that runs once asks for several nodes.  Tasks of which each has a node are
  * spread over them. */
-static void check_nodes(struct wishes *wishes, struct value *root, struct text type,
+static void check_nodes(struct batch_options *options, struct value *root, struct text type,
                         const struct layout *layout)
 {
-    const struct wish *nodes = wishes_find(wishes, WISH_NODES);
+    const struct batch_option *nodes = batch_options_find(options, BATCH_NODES);
     struct error_quote_buffer buffer;
     if (nodes && nodes->number > 1 && layout->once)
-        wishes_refuse(wishes, nodes->shown, nodes->place,
-                      "found %" PRId64 " nodes, expected 1, as the script runs once, in one place "
-                      "(type: %s); write #DL type=distributed to run it in each task at the same "
-                      "time, or #DL type=mpi to have it start others by mpirun",
-                      nodes->number, error_quote(&buffer, type.data, type.length));
+        batch_options_refuse(
+            options, nodes->shown, nodes->place,
+            "found %" PRId64 " nodes, expected 1, as the script runs once, in one place "
+            "(type: %s); write #DL type=distributed to run it in each task at the same "
+            "time, or #DL type=mpi to have it start others by mpirun",
+            nodes->number, error_quote(&buffer, type.data, type.length));
     else if (nodes && nodes->number > 1 && layout->near == 1 && !shares_nodes(nodes)) {
         if (!fields_given(root, "spread"))
-            wishes_put(wishes, root, "spread", nodes,
-                       value_text(wishes->reading->arena, TEXT("require")));
+            batch_options_put(options, root, "spread", nodes,
+                              value_text(options->reading->arena, TEXT("require")));
     } else if (nodes && nodes->number > 1 && layout->near > 1)
-        wishes_note(wishes, nodes->shown, nodes->place,
-                    "tasks go where there is room: how many share a node is not chosen");
+        batch_options_note(options, nodes->shown, nodes->place,
+                           "tasks go where there is room: how many share a node is not chosen");
 }
 
-/* The GPUs of a task; *wish is what asks for them.  0 when there are none, or after a problem. */
-static int64_t gpus_of_task(struct wishes *wishes, const struct layout *layout,
-                            const struct wish **wish)
+/* The GPUs of a task; *option is what asks for them.  0 when there are none, or after a problem. */
+static int64_t gpus_of_task(struct batch_options *options, const struct layout *layout,
+                            const struct batch_option **option)
 {
-    static const enum wish_kind kinds[] = {WISH_GPUS_PER_TASK, WISH_GPUS_PER_NODE, WISH_GPUS};
+    static const enum batch_option_kind kinds[] = {BATCH_GPUS_PER_TASK, BATCH_GPUS_PER_NODE,
+                                                   BATCH_GPUS};
     const int64_t slots = layout->slots, near = layout->near,
                   count = layout->count ? layout->count : 1;
     const int64_t factors[] = {slots, 1, 1}, parts[] = {1, near, count};
     for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
-        const struct wish *found = wishes_find(wishes, kinds[i]);
+        const struct batch_option *found = batch_options_find(options, kinds[i]);
         if (!found)
             continue;
-        if (*wish)
-            wishes_note(wishes, found->shown, found->place,
-                        "no effect: %s says how many GPUs a "
-                        "task has",
-                        (*wish)->shown);
+        if (*option)
+            batch_options_note(options, found->shown, found->place,
+                               "no effect: %s says how many GPUs a "
+                               "task has",
+                               (*option)->shown);
         else
-            *wish = found;
+            *option = found;
     }
-    for (size_t i = 0; *wish && i < ARRAY_COUNT(kinds); i++) {
-        if (*wish != wishes_find(wishes, kinds[i]))
+    for (size_t i = 0; *option && i < ARRAY_COUNT(kinds); i++) {
+        if (*option != batch_options_find(options, kinds[i]))
             continue;
-        if ((*wish)->number % parts[i] == 0)
-            return times((*wish)->number, factors[i]) / parts[i];
-        wishes_refuse(wishes, (*wish)->shown, (*wish)->place,
-                      "found %" PRId64 " GPUs for %" PRId64 " tasks, expected as many for each; "
-                      "write --gpus-per-task",
-                      (*wish)->number, parts[i]);
+        if ((*option)->number % parts[i] == 0)
+            return times((*option)->number, factors[i]) / parts[i];
+        batch_options_refuse(options, (*option)->shown, (*option)->place,
+                             "found %" PRId64 " GPUs for %" PRId64
+                             " tasks, expected as many for each; "
+                             "write --gpus-per-task",
+                             (*option)->number, parts[i]);
     }
     return 0;
 }
 
-/* The CPUs of a task; *wish is what asks for them, and stays NULL when nothing does. */
-static int64_t cpus_of_task(struct wishes *wishes, const struct layout *layout, int64_t gpus,
-                            const struct wish **wish)
+/* The CPUs of a task; *option is what asks for them, and stays NULL when nothing does. */
+static int64_t cpus_of_task(struct batch_options *options, const struct layout *layout,
+                            int64_t gpus, const struct batch_option **option)
 {
-    *wish = wishes_find(wishes, WISH_CPUS);
-    const struct wish *by_gpu = wishes_find(wishes, WISH_CPUS_PER_GPU);
-    if (by_gpu && *wish) {
-        wishes_note(wishes, by_gpu->shown, by_gpu->place,
-                    "no effect: %s says how many CPUs a task "
-                    "has",
-                    (*wish)->shown);
+    *option = batch_options_find(options, BATCH_CPUS);
+    const struct batch_option *by_gpu = batch_options_find(options, BATCH_CPUS_PER_GPU);
+    if (by_gpu && *option) {
+        batch_options_note(options, by_gpu->shown, by_gpu->place,
+                           "no effect: %s says how many CPUs a task "
+                           "has",
+                           (*option)->shown);
     } else if (by_gpu) {
-        *wish = by_gpu;
+        *option = by_gpu;
         return times(by_gpu->number, gpus ? gpus : 1);
     }
-    for (enum wish_kind kind = WISH_NODES; !*wish && kind <= WISH_TASKS_PER_NODE; kind++)
-        *wish = wishes_find(wishes, kind);
-    return times(number_of(wishes, WISH_CPUS, 1), layout->slots);
+    for (enum batch_option_kind kind = BATCH_NODES; !*option && kind <= BATCH_TASKS_PER_NODE;
+         kind++)
+        *option = batch_options_find(options, kind);
+    return times(number_of(options, BATCH_CPUS, 1), layout->slots);
 }
 
-/* The bytes of a task; *wish is what asks for them. */
-static int64_t memory_of_task(struct wishes *wishes, const struct layout *layout, int64_t cpus,
-                              int64_t gpus, const struct wish **wish)
+/* The bytes of a task; *option is what asks for them. */
+static int64_t memory_of_task(struct batch_options *options, const struct layout *layout,
+                              int64_t cpus, int64_t gpus, const struct batch_option **option)
 {
     const struct {
-        enum wish_kind kind;
+        enum batch_option_kind kind;
         int64_t factor, part;
     } kinds[] = {
-        {WISH_MEMORY_PER_NODE, 1, layout->near},
-        {WISH_MEMORY_PER_CPU, cpus, 1},
-        {WISH_MEMORY_PER_GPU, gpus ? gpus : 1, 1},
-        {WISH_MEMORY, 1, layout->count ? layout->count : 1},
+        {BATCH_MEMORY_PER_NODE, 1, layout->near},
+        {BATCH_MEMORY_PER_CPU, cpus, 1},
+        {BATCH_MEMORY_PER_GPU, gpus ? gpus : 1, 1},
+        {BATCH_MEMORY, 1, layout->count ? layout->count : 1},
     };
     int64_t bytes = 0;
-    *wish = NULL;
+    *option = NULL;
     for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
-        const struct wish *found = wishes_find(wishes, kinds[i].kind);
+        const struct batch_option *found = batch_options_find(options, kinds[i].kind);
         if (!found)
             continue;
-        if (*wish)
-            wishes_refuse(wishes, found->shown, found->place,
-                          "found beside %s in line %u, expected one of them", (*wish)->shown,
-                          (*wish)->place.line);
-        *wish = found;
+        if (*option)
+            batch_options_refuse(options, found->shown, found->place,
+                                 "found beside %s in line %u, expected one of them",
+                                 (*option)->shown, (*option)->place.line);
+        *option = found;
         bytes = times(found->number, kinds[i].factor) / kinds[i].part;
     }
     return bytes;
@@ -173,9 +178,9 @@ static int64_t memory_of_task(struct wishes *wishes, const struct layout *layout
 
 /* The role that the sizes are of: the only one of #DL lines, or main.  NULL when there are several
  * or what the lines say is no map. */
-static struct value *find_role(struct wishes *wishes, struct value *root)
+static struct value *find_role(struct batch_options *options, struct value *root)
 {
-    struct arena *arena = wishes->reading->arena;
+    struct arena *arena = options->reading->arena;
     struct value *tasks = value_get(root, "tasks");
     if (!tasks || tasks->kind == VALUE_NULL) {
         tasks = value_object(arena);
@@ -189,74 +194,79 @@ static struct value *find_role(struct wishes *wishes, struct value *root)
     return role->kind == VALUE_OBJECT ? role : NULL;
 }
 
-/* The first wish that is a size, or NULL. */
-static const struct wish *first_size(const struct wishes *wishes)
+/* The first option that is a size, or NULL. */
+static const struct batch_option *first_size(const struct batch_options *options)
 {
-    for (enum wish_kind kind = WISH_NODES; kind <= WISH_GPUS_PER_TASK; kind++)
-        if (wishes_find(wishes, kind))
-            return wishes_find(wishes, kind);
+    for (enum batch_option_kind kind = BATCH_NODES; kind <= BATCH_GPUS_PER_TASK; kind++)
+        if (batch_options_find(options, kind))
+            return batch_options_find(options, kind);
     return NULL;
 }
 
-static void put_number(struct wishes *wishes, struct value *role, const char *field,
-                       const struct wish *wish, int64_t number)
+static void put_number(struct batch_options *options, struct value *role, const char *field,
+                       const struct batch_option *option, int64_t number)
 {
-    if (wish)
-        wishes_put(wishes, role, field, wish, value_number(wishes->reading->arena, (double)number));
+    if (option)
+        batch_options_put(options, role, field, option,
+                          value_number(options->reading->arena, (double)number));
 }
 
 /* Slurm tells its scripts what was asked for; so do these variables, where the script runs once. */
-static void tell_sizes(struct wishes *wishes)
+static void tell_sizes(struct batch_options *options)
 {
     static const struct {
-        enum wish_kind kind;
+        enum batch_option_kind kind;
         const char *slurm, *pbs;
     } variables[] = {
-        {WISH_CPUS, "SLURM_CPUS_PER_TASK", "NCPUS"},
-        {WISH_TASKS, "SLURM_NTASKS", "PBS_NP"},
-        {WISH_TASKS_PER_NODE, "SLURM_NTASKS_PER_NODE", NULL},
+        {BATCH_CPUS, "SLURM_CPUS_PER_TASK", "NCPUS"},
+        {BATCH_TASKS, "SLURM_NTASKS", "PBS_NP"},
+        {BATCH_TASKS_PER_NODE, "SLURM_NTASKS_PER_NODE", NULL},
     };
-    bool pbs = strcmp(wishes->marker, "#PBS") == 0;
+    bool pbs = strcmp(options->marker, "#PBS") == 0;
     for (size_t i = 0; i < ARRAY_COUNT(variables); i++) {
-        const struct wish *wish = wishes_find(wishes, variables[i].kind);
+        const struct batch_option *option = batch_options_find(options, variables[i].kind);
         const char *name = pbs ? variables[i].pbs : variables[i].slurm;
-        if (wish && name && !value_get(wishes->environment, name))
-            wishes_add_variable(wishes, wish->place, text_of(name),
-                                arena_printf(wishes->reading->arena, "%" PRId64, wish->number));
+        if (option && name && !value_get(options->environment, name))
+            batch_options_add_variable(
+                options, option->place, text_of(name),
+                arena_printf(options->reading->arena, "%" PRId64, option->number));
     }
 }
 
-void shares_put(struct wishes *wishes, struct value *root)
+void shares_put(struct batch_options *options, struct value *root)
 {
-    const struct wish *size = first_size(wishes), *cpu_wish, *gpu_wish = NULL, *memory_wish;
+    const struct batch_option *size = first_size(options), *cpu_option, *gpu_option = NULL,
+                              *memory_option;
     struct text type = type_of(root);
-    struct layout layout = layout_of(wishes, type);
-    struct value *role = find_role(wishes, root);
+    struct layout layout = layout_of(options, type);
+    struct value *role = find_role(options, root);
     char size_text[QUANTITY_TEXT_SIZE];
     if (!size && !role)
         return;
     if (!role) {
-        wishes_refuse(wishes, size->shown, size->place,
-                      "found beside #DL lines with several roles, expected the size of each there, "
-                      "such as #DL tasks.ROLE.cpus=4");
+        batch_options_refuse(
+            options, size->shown, size->place,
+            "found beside #DL lines with several roles, expected the size of each there, "
+            "such as #DL tasks.ROLE.cpus=4");
         return;
     }
-    check_nodes(wishes, root, type, &layout);
-    int64_t gpus = gpus_of_task(wishes, &layout, &gpu_wish);
-    int64_t cpus = cpus_of_task(wishes, &layout, gpus, &cpu_wish);
-    int64_t memory = memory_of_task(wishes, &layout, cpus, gpus, &memory_wish);
+    check_nodes(options, root, type, &layout);
+    int64_t gpus = gpus_of_task(options, &layout, &gpu_option);
+    int64_t cpus = cpus_of_task(options, &layout, gpus, &cpu_option);
+    int64_t memory = memory_of_task(options, &layout, cpus, gpus, &memory_option);
     if (layout.count)
-        put_number(wishes, role, "count", size, layout.count);
-    put_number(wishes, role, "cpus", cpu_wish, cpus);
-    put_number(wishes, role, "gpus", gpu_wish, gpus);
-    if (memory_wish)
-        wishes_put(wishes, role, "memory", memory_wish,
-                   value_text(wishes->reading->arena,
-                              arena_printf(wishes->reading->arena, "%" PRId64 "Ki", memory >> 10)));
+        put_number(options, role, "count", size, layout.count);
+    put_number(options, role, "cpus", cpu_option, cpus);
+    put_number(options, role, "gpus", gpu_option, gpus);
+    if (memory_option)
+        batch_options_put(
+            options, role, "memory", memory_option,
+            value_text(options->reading->arena,
+                       arena_printf(options->reading->arena, "%" PRId64 "Ki", memory >> 10)));
     else if (!fields_given(role, "memory"))
-        request_notes_add(wishes->reading->arena, wishes->notes, "memory",
+        request_notes_add(options->reading->arena, options->notes, "memory",
                           "%s for each task, as no line says how much it needs",
                           quantity_format_bytes(DEFAULT_MEMORY, size_text));
     if (layout.once)
-        tell_sizes(wishes);
+        tell_sizes(options);
 }

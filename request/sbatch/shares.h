@@ -7,10 +7,10 @@
 #ifndef REQUEST_SBATCH_SHARES_H
 #define REQUEST_SBATCH_SHARES_H
 
-#include "request/sbatch/wishes.h"
+#include "request/sbatch/batch_options.h"
 
 /* Write count, cpus, memory and gpus of the only role that `root` has, which is made if there is
  * none; and add the variables that tell a script that runs once what it asked for. */
-void shares_put(struct wishes *wishes, struct value *root);
+void shares_put(struct batch_options *options, struct value *root);
 
 #endif

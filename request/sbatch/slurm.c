@@ -13,44 +13,45 @@
 #include "request/sbatch/forms.h"
 #include "request/sbatch/mail.h"
 
-static void keep_time(struct wishes *wishes, const struct given *given)
+static void keep_time(struct batch_options *options, const struct given *given)
 {
-    rows_keep_read(wishes, given, forms_slurm_time);
+    rows_keep_read(options, given, forms_slurm_time);
 }
 
-static void keep_memory(struct wishes *wishes, const struct given *given)
+static void keep_memory(struct batch_options *options, const struct given *given)
 {
     int64_t bytes;
     if (forms_slurm_memory(given->value, &bytes))
-        rows_expected(wishes, given, given->row->words);
+        rows_expected(options, given, given->row->words);
     else if (bytes == 0)
-        wishes_refuse(wishes, given->shown, given->place,
-                      "found 0, which asks Slurm for all memory of a node, expected how much the "
-                      "job needs, such as 16G");
+        batch_options_refuse(
+            options, given->shown, given->place,
+            "found 0, which asks Slurm for all memory of a node, expected how much the "
+            "job needs, such as 16G");
     else
-        rows_keep(wishes, given, (enum wish_kind)given->row->kind, bytes, given->value);
+        rows_keep(options, given, (enum batch_option_kind)given->row->kind, bytes, given->value);
 }
 
 /* N, or N-M, of which the job gets the least. */
-static void keep_nodes(struct wishes *wishes, const struct given *given)
+static void keep_nodes(struct batch_options *options, const struct given *given)
 {
     struct text most = given->value, least;
     int64_t number, upper;
     text_next(&most, '-', &least);
     if (forms_count(least, &number) || number == 0 ||
         (most.data && (forms_count(most, &upper) || upper < number))) {
-        rows_expected(wishes, given, given->row->words);
+        rows_expected(options, given, given->row->words);
         return;
     }
     if (most.data && upper > number)
-        wishes_note(wishes, given->shown, given->place, "taken as %d, the least of the range",
-                    (int)number);
-    rows_keep(wishes, given, WISH_NODES, number, given->value);
+        batch_options_note(options, given->shown, given->place,
+                           "taken as %d, the least of the range", (int)number);
+    rows_keep(options, given, BATCH_NODES, number, given->value);
 }
 
 /* [TYPE:]N; a type alone is one GPU of it. */
-static void keep_gpus_of(struct wishes *wishes, const struct given *given, enum wish_kind kind,
-                         struct text value)
+static void keep_gpus_of(struct batch_options *options, const struct given *given,
+                         enum batch_option_kind kind, struct text value)
 {
     struct text rest = value, type, count;
     int64_t number = 1;
@@ -58,24 +59,25 @@ static void keep_gpus_of(struct wishes *wishes, const struct given *given, enum 
     bool typed = rest.data || (value.length && (value.data[0] < '0' || value.data[0] > '9'));
     count = rest.data ? rest : typed ? TEXT("1") : type;
     if (memchr(value.data, ',', value.length))
-        wishes_refuse(wishes, given->shown, given->place,
-                      "found several types of GPUs, expected one, as a job has one type here");
+        batch_options_refuse(
+            options, given->shown, given->place,
+            "found several types of GPUs, expected one, as a job has one type here");
     else if ((typed && type.length == 0) || forms_count(count, &number))
-        rows_expected(wishes, given, "a number of GPUs, such as 2 or a100:2");
+        rows_expected(options, given, "a number of GPUs, such as 2 or a100:2");
     else {
-        rows_keep(wishes, given, kind, number, value);
+        rows_keep(options, given, kind, number, value);
         if (typed)
-            rows_keep(wishes, given, WISH_GPU_TYPE, 0, type);
+            rows_keep(options, given, BATCH_GPU_TYPE, 0, type);
     }
 }
 
-static void keep_gpus(struct wishes *wishes, const struct given *given)
+static void keep_gpus(struct batch_options *options, const struct given *given)
 {
-    keep_gpus_of(wishes, given, (enum wish_kind)given->row->kind, given->value);
+    keep_gpus_of(options, given, (enum batch_option_kind)given->row->kind, given->value);
 }
 
 /* gpu, gpu:N, gpu:TYPE, gpu:TYPE:N; none */
-static void keep_gres(struct wishes *wishes, const struct given *given)
+static void keep_gres(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, name;
     if (text_is(given->value, "none"))
@@ -84,62 +86,65 @@ static void keep_gres(struct wishes *wishes, const struct given *given)
         rest = (struct text){rest.data + 5, rest.length - 5};
     text_next(&rest, ':', &name);
     if (text_is(name, "gpu"))
-        keep_gpus_of(wishes, given, (enum wish_kind)given->row->kind, rest.data ? rest : TEXT("1"));
+        keep_gpus_of(options, given, (enum batch_option_kind)given->row->kind,
+                     rest.data ? rest : TEXT("1"));
     else
-        wishes_refuse(wishes, given->shown, given->place,
-                      "cannot be kept here; of generic resources there are GPUs only, as in gpu:2 "
-                      "or gpu:a100:2; leave the others out, or ask an administrator for a queue "
-                      "that has them (#DL queue=NAME)");
+        batch_options_refuse(
+            options, given->shown, given->place,
+            "cannot be kept here; of generic resources there are GPUs only, as in gpu:2 "
+            "or gpu:a100:2; leave the others out, or ask an administrator for a queue "
+            "that has them (#DL queue=NAME)");
 }
 
-static void keep_directory(struct wishes *wishes, const struct given *given)
+static void keep_directory(struct batch_options *options, const struct given *given)
 {
     if (!text_starts(given->value, "/") || memchr(given->value.data, '%', given->value.length))
         rows_expected(
-            wishes, given,
+            options, given,
             "an absolute path, such as /home/ann/project: a dropped file does not tell where "
             "it lay");
     else
-        rows_keep(wishes, given, WISH_DIRECTORY, 0, given->value);
+        rows_keep(options, given, BATCH_DIRECTORY, 0, given->value);
 }
 
 /* Variables with values are kept; others would come from a shell that is not there. */
-static void keep_export(struct wishes *wishes, const struct given *given)
+static void keep_export(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, part;
     while (text_next(&rest, ',', &part)) {
         struct text value = part, name;
         text_next(&value, '=', &name);
         if (value.data)
-            wishes_add_variable(wishes, given->place, name, value);
+            batch_options_add_variable(options, given->place, name, value);
         else if (text_is(part, "ALL"))
-            wishes_note(wishes, given->shown, given->place,
-                        "no effect: the environment of the shell that submits is not taken along; "
-                        "name what the program needs, as in --export=NAME=VALUE or #DL "
-                        "env.NAME=VALUE");
+            batch_options_note(
+                options, given->shown, given->place,
+                "no effect: the environment of the shell that submits is not taken along; "
+                "name what the program needs, as in --export=NAME=VALUE or #DL "
+                "env.NAME=VALUE");
         else if (!text_is(part, "NONE") && !text_is(part, "NIL"))
-            wishes_refuse_variable(wishes, given->shown, given->place, part);
+            batch_options_refuse_variable(options, given->shown, given->place, part);
     }
 }
 
 /* --nice is 100 to Slurm; 10000 is the most that Slurm's manual names. */
-static void keep_nice(struct wishes *wishes, const struct given *given)
+static void keep_nice(struct batch_options *options, const struct given *given)
 {
     enum { USUAL = 100 };
     int64_t number = USUAL;
     if (text_starts(given->value, "-"))
-        wishes_refuse(
-            wishes, given->shown, given->place,
+        batch_options_refuse(
+            options, given->shown, given->place,
             "cannot be kept here; a higher priority is written #DL priority=10, where the "
             "site allows it");
     else if (given->value.data && forms_count(given->value, &number))
-        rows_expected(wishes, given, "a whole number");
+        rows_expected(options, given, "a whole number");
     else
-        rows_keep(wishes, given, WISH_NICE, number, given->value);
+        rows_keep(options, given, BATCH_NICE, number, given->value);
 }
 
 /* [B:]SIG[@SECONDS]: with or without B: it goes to the programs that catch it, the script first. */
-static void keep_signal(struct wishes *wishes, const struct given *given)
+static void keep_signal(struct batch_options *options, const struct given *given)
 {
     enum { USUAL = 60 };
     static const struct {
@@ -155,22 +160,22 @@ static void keep_signal(struct wishes *wishes, const struct given *given)
     bool counted = !rest.data || (forms_count(rest, &seconds) == 0 && seconds > 0);
     for (size_t i = 0; i < ARRAY_COUNT(signals) && counted; i++)
         if (text_is(name, signals[i].name) || text_is(name, signals[i].number)) {
-            rows_keep(wishes, given, WISH_SIGNAL, seconds * 1000, text_of(signals[i].name));
+            rows_keep(options, given, BATCH_SIGNAL, seconds * 1000, text_of(signals[i].name));
             return;
         }
-    rows_expected(wishes, given, given->row->words);
+    rows_expected(options, given, given->row->words);
 }
 
-static void keep_input(struct wishes *wishes, const struct given *given)
+static void keep_input(struct batch_options *options, const struct given *given)
 {
     if (!text_is(given->value, "/dev/null"))
-        rows_refuse(wishes, given);
+        rows_refuse(options, given);
 }
 
-static void keep_kill_on_invalid(struct wishes *wishes, const struct given *given)
+static void keep_kill_on_invalid(struct batch_options *options, const struct given *given)
 {
     if (!text_is(given->value, "yes"))
-        rows_refuse(wishes, given);
+        rows_refuse(options, given);
 }
 
 #define PLACEMENT "where on a node a job runs is not chosen"
@@ -186,9 +191,9 @@ static void keep_kill_on_invalid(struct wishes *wishes, const struct given *give
 
 const struct row slurm_rows[] = {
     /* what runs, and where */
-    {"job-name", 'J', ROW_VALUE, rows_keep_text, WISH_NAME, "a name"},
-    {"chdir", 'D', ROW_VALUE, keep_directory, WISH_DIRECTORY, "an absolute path"},
-    {"workdir", 0, ROW_VALUE, keep_directory, WISH_DIRECTORY, "an absolute path"},
+    {"job-name", 'J', ROW_VALUE, rows_keep_text, BATCH_NAME, "a name"},
+    {"chdir", 'D', ROW_VALUE, keep_directory, BATCH_DIRECTORY, "an absolute path"},
+    {"workdir", 0, ROW_VALUE, keep_directory, BATCH_DIRECTORY, "an absolute path"},
     {"export", 0, ROW_VALUE, keep_export, 0, "NAME=VALUE, ALL or NONE"},
     {"output", 'o', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
     {"error", 'e', ROW_VALUE, rows_note, 0, ROWS_OUTPUT},
@@ -202,19 +207,19 @@ const struct row slurm_rows[] = {
      "name an image, where the site allows it: #DL image=NAME"},
     {"wrap", 0, ROW_VALUE, rows_refuse, 0, "the script itself is what runs"},
     /* how large */
-    {"nodes", 'N', ROW_VALUE, keep_nodes, WISH_NODES, "a number of nodes, such as 2 or 2-4"},
-    {"ntasks", 'n', ROW_VALUE, rows_keep_count, WISH_TASKS, COUNTED},
-    {"ntasks-per-node", 0, ROW_VALUE, rows_keep_count, WISH_TASKS_PER_NODE, COUNTED},
-    {"tasks-per-node", 0, ROW_VALUE, rows_keep_count, WISH_TASKS_PER_NODE, COUNTED},
-    {"cpus-per-task", 'c', ROW_VALUE, rows_keep_count, WISH_CPUS, COUNTED},
-    {"cpus-per-gpu", 0, ROW_VALUE, rows_keep_count, WISH_CPUS_PER_GPU, COUNTED},
-    {"mem", 0, ROW_VALUE, keep_memory, WISH_MEMORY_PER_NODE, MEMORY},
-    {"mem-per-cpu", 0, ROW_VALUE, keep_memory, WISH_MEMORY_PER_CPU, MEMORY},
-    {"mem-per-gpu", 0, ROW_VALUE, keep_memory, WISH_MEMORY_PER_GPU, MEMORY},
-    {"gpus", 'G', ROW_VALUE, keep_gpus, WISH_GPUS, "a number of GPUs"},
-    {"gpus-per-node", 0, ROW_VALUE, keep_gpus, WISH_GPUS_PER_NODE, "a number of GPUs"},
-    {"gpus-per-task", 0, ROW_VALUE, keep_gpus, WISH_GPUS_PER_TASK, "a number of GPUs"},
-    {"gres", 0, ROW_VALUE, keep_gres, WISH_GPUS_PER_NODE, "GPUs, such as gpu:2 or gpu:a100:2"},
+    {"nodes", 'N', ROW_VALUE, keep_nodes, BATCH_NODES, "a number of nodes, such as 2 or 2-4"},
+    {"ntasks", 'n', ROW_VALUE, rows_keep_count, BATCH_TASKS, COUNTED},
+    {"ntasks-per-node", 0, ROW_VALUE, rows_keep_count, BATCH_TASKS_PER_NODE, COUNTED},
+    {"tasks-per-node", 0, ROW_VALUE, rows_keep_count, BATCH_TASKS_PER_NODE, COUNTED},
+    {"cpus-per-task", 'c', ROW_VALUE, rows_keep_count, BATCH_CPUS, COUNTED},
+    {"cpus-per-gpu", 0, ROW_VALUE, rows_keep_count, BATCH_CPUS_PER_GPU, COUNTED},
+    {"mem", 0, ROW_VALUE, keep_memory, BATCH_MEMORY_PER_NODE, MEMORY},
+    {"mem-per-cpu", 0, ROW_VALUE, keep_memory, BATCH_MEMORY_PER_CPU, MEMORY},
+    {"mem-per-gpu", 0, ROW_VALUE, keep_memory, BATCH_MEMORY_PER_GPU, MEMORY},
+    {"gpus", 'G', ROW_VALUE, keep_gpus, BATCH_GPUS, "a number of GPUs"},
+    {"gpus-per-node", 0, ROW_VALUE, keep_gpus, BATCH_GPUS_PER_NODE, "a number of GPUs"},
+    {"gpus-per-task", 0, ROW_VALUE, keep_gpus, BATCH_GPUS_PER_TASK, "a number of GPUs"},
+    {"gres", 0, ROW_VALUE, keep_gres, BATCH_GPUS_PER_NODE, "GPUs, such as gpu:2 or gpu:a100:2"},
     {"gpus-per-socket", 0, ROW_VALUE, rows_refuse, 0, SIZES},
     {"ntasks-per-core", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
     {"ntasks-per-socket", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
@@ -228,26 +233,26 @@ const struct row slurm_rows[] = {
      "a job has what it asks for to itself; the rest of the node is shared anyway"},
     {"overcommit", 'O', ROW_NO_VALUE, rows_note, 0, "a job has the CPUs that it asks for"},
     /* when */
-    {"time", 't', ROW_VALUE, keep_time, WISH_TIME, TIMES},
+    {"time", 't', ROW_VALUE, keep_time, BATCH_TIME, TIMES},
     {"time-min", 0, ROW_VALUE, rows_note, 0, "the job has its whole time limit"},
-    {"array", 'a', ROW_VALUE, rows_keep_indexes, WISH_ARRAY,
+    {"array", 'a', ROW_VALUE, rows_keep_indexes, BATCH_ARRAY,
      "indexes such as 0-99, 1,3,5-7 or 0-99%8"},
-    {"dependency", 'd', ROW_VALUE, sbatch_after_keep, WISH_AFTER, "afterok:NAME or the like"},
+    {"dependency", 'd', ROW_VALUE, sbatch_after_keep, BATCH_AFTER, "afterok:NAME or the like"},
     {"kill-on-invalid-dep", 0, ROW_VALUE, keep_kill_on_invalid, 0,
      "a job whose condition can no longer be met has failed; leave it out"},
-    {"hold", 'H', ROW_NO_VALUE, rows_keep_text, WISH_HOLD, ""},
-    {"begin", 'b', ROW_VALUE, sbatch_begin_keep_slurm, WISH_BEGIN,
+    {"hold", 'H', ROW_NO_VALUE, rows_keep_text, BATCH_HOLD, ""},
+    {"begin", 'b', ROW_VALUE, sbatch_begin_keep_slurm, BATCH_BEGIN,
      "a time as Slurm writes it: 16:00, 4:00PM, noon, tomorrow, now+2hours, 2030-05-01 or "
      "2030-05-01T16:00"},
     {"deadline", 0, ROW_VALUE, rows_refuse, 0,
      "write #DL deadline=2030-05-01T18:00Z, by which the job is planned"},
-    {"nice", 0, ROW_PERHAPS, keep_nice, WISH_NICE, "a whole number"},
+    {"nice", 0, ROW_PERHAPS, keep_nice, BATCH_NICE, "a whole number"},
     {"priority", 0, ROW_VALUE, rows_refuse, 0, "write #DL priority=-10 (from -100 to 100)"},
     {"requeue", 0, ROW_NO_VALUE, rows_ignore, 0, ""},
     {"no-requeue", 0, ROW_NO_VALUE, rows_refuse, 0,
      "a job whose node failed is tried again; leave it out, and let the program look at "
      "DLSPOOL_ATTEMPT if it must not run twice"},
-    {"signal", 0, ROW_VALUE, keep_signal, WISH_SIGNAL,
+    {"signal", 0, ROW_VALUE, keep_signal, BATCH_SIGNAL,
      "a signal and seconds before the time limit, such as B:USR1@120; of TERM, USR1, USR2, INT and "
      "HUP"},
     /* whose, and where */
@@ -297,7 +302,7 @@ const struct row slurm_rows[] = {
     {"gpu-bind", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
     {"gres-flags", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
     {"switches", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
-    {"spread-job", 0, ROW_NO_VALUE, rows_keep_text, WISH_SPREAD, ""},
+    {"spread-job", 0, ROW_NO_VALUE, rows_keep_text, BATCH_SPREAD, ""},
     {"use-min-nodes", 0, ROW_NO_VALUE, rows_note, 0, PLACEMENT},
     {"network", 0, ROW_VALUE, rows_note, 0, PLACEMENT},
     {"cpu-freq", 0, ROW_VALUE, rows_note, 0, "clocks are left as they are"},

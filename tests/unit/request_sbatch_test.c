@@ -472,7 +472,7 @@ static void no_option_is_dropped(void **state)
                     job->array.count || job->tasks[0].gpus || job->platform.options_count ||
                     job->environment.count > without->environment.count ||
                     job->tasks[0].memory != without->tasks[0].memory || text_is(job->name, "1") ||
-                    row->kind == WISH_NODES || row->kind == WISH_CPUS_PER_GPU);
+                    row->kind == BATCH_NODES || row->kind == BATCH_CPUS_PER_GPU);
         if (quiet ? told || kept : !told && !kept)
             fail_msg("%s is %s", line, quiet ? "told" : "dropped without a word");
     }

@@ -10,8 +10,7 @@
  * confined process cannot be given it.
  *
  * One message is in each of COURIER_SLOTS slots at most, so neither a command that hangs nor many messages hold
- * anything up;
- * a command that takes longer than `timeout` is killed with its group.  The process ends with the stage.
+ * anything up; a command that takes longer than `timeout` is killed with its group.  The process ends with the stage.
  */
 #ifndef STAGES_NOTIFY_COURIER_H
 #define STAGES_NOTIFY_COURIER_H
@@ -37,8 +36,7 @@ struct courier_result {
 };
 
 /* Start the process, for the spool in `directory`; `user`, if there is one and this is root, is whom it and the
- * command run as.  -1 and a
- * sentence. */
+ * command run as.  -1 and a sentence. */
 int courier_start(struct courier *courier, const char *directory,
                   const struct message_settings *settings, struct text user, struct error *error);
 void courier_stop(struct courier *courier);

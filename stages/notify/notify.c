@@ -7,14 +7,13 @@
  * again.
  *
  * A message is told at least once; a second time only if the stage ended after it was sent and before that was
- * durable, and
- * then with the same Message-ID.  Of one job messages go in order, one at a time.  One that cannot be sent is
- * tried again, after a pause that doubles; so are all others, after a shorter one, as the server may be away.  After
+ * durable, and then with the same Message-ID.  Of one job messages go in order, one at a time.  One that cannot be sent
+ * is tried again, after a pause that doubles; so are all others, after a shorter one, as the server may be away.  After
  * `notify.give_up` it is dropped, and the log says so.
  *
  * How often it looks follows from what looking costs: at most a tenth of the time.
  *
- * Weaknesses: of a standing of a deadline that lasted less than a minute nobody is told; and a job whose directory was
+ * Weaknesses: nobody is told of a deadline status that lasted less than a minute; and a job whose directory was
  * removed within moments of its end may be missed.
  */
 #include <errno.h>

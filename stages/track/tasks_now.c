@@ -128,14 +128,14 @@ struct tasks_now *tasks_now_recall(struct text log, int attempt)
 
 /* ---- numbers ---- */
 
-enum standing { STANDS_WAITING, STANDS_RUNNING, STANDS_SUCCEEDED, STANDS_FAILED };
+enum task_phase { TASK_WAITING, TASK_RUNNING, TASK_SUCCEEDED, TASK_FAILED };
 
-static enum standing standing_of(const struct job_poll *poll, const struct task_state *task)
+static enum task_phase phase_of(const struct job_poll *poll, const struct task_state *task)
 {
-    return has_failed(task)                              ? STANDS_FAILED
-           : task->ended                                 ? STANDS_SUCCEEDED
-           : task->waits || poll->phase == PHASE_WAITING ? STANDS_WAITING
-                                                         : STANDS_RUNNING;
+    return has_failed(task)                              ? TASK_FAILED
+           : task->ended                                 ? TASK_SUCCEEDED
+           : task->waits || poll->phase == PHASE_WAITING ? TASK_WAITING
+                                                         : TASK_RUNNING;
 }
 
 static struct tasks_file count_tasks(const struct job_poll *poll)
@@ -143,7 +143,7 @@ static struct tasks_file count_tasks(const struct job_poll *poll)
     struct tasks_file tasks = {.time = clock_now(), .attempt = poll->attempt};
     int *const numbers[] = {&tasks.waiting, &tasks.running, &tasks.succeeded, &tasks.failed};
     for (size_t i = 0; i < poll->task_count; i++)
-        (*numbers[standing_of(poll, &poll->tasks[i])])++;
+        (*numbers[phase_of(poll, &poll->tasks[i])])++;
     snprintf(tasks.scheduler_id, sizeof(tasks.scheduler_id), "%s", poll->scheduler_id);
     snprintf(tasks.scheduler_state, sizeof(tasks.scheduler_state), "%s", poll->scheduler_state);
     return tasks;
@@ -161,16 +161,16 @@ static void list_tasks(struct arena *arena, const struct job_poll *poll, struct 
     struct text *const lists[] = {&tasks->which_waiting, &tasks->which_running,
                                   &tasks->which_succeeded, &tasks->which_failed};
     int *numbers = arena_allocate(arena, (poll->task_count + 1) * sizeof(*numbers));
-    for (size_t standing = 0; standing < ARRAY_COUNT(lists); standing++) {
+    for (size_t phase = 0; phase < ARRAY_COUNT(lists); phase++) {
         struct buffer list = {0};
         size_t count = 0;
         for (size_t i = 0; i < poll->task_count; i++)
-            if (standing_of(poll, &poll->tasks[i]) == standing)
+            if (phase_of(poll, &poll->tasks[i]) == phase)
                 numbers[count++] = poll->tasks[i].index;
         if (count)
             qsort(numbers, count, sizeof(*numbers), compare_numbers);
         ranges_format(&list, numbers, count);
-        *lists[standing] = arena_take(arena, &list);
+        *lists[phase] = arena_take(arena, &list);
     }
 }
 

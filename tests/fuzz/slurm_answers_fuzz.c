@@ -1,12 +1,9 @@
 /* tests/fuzz/slurm_answers_fuzz.c - executors/slurm: any bytes as slurmrestd's answers
  *
- * In place of executors/http/http.c stands a server that answers what the input says: its parts, with
- * lines of `---` between them, one for each request, of which the first line is the status (0: no
- * connection; 1: sent, and no answer; 2: as 200).  When no part is left, there is no answer.  The
- * executor is asked what the stages ask it, each time with the answers from the second one on
- * (the first tells of versions); whatever they were, what it tells the stages is sound, and so is what it asks of slurmrestd.
- * Beside that, the first part is read as a token, a list of jobs, a file's name, and a list of
- * elements.
+ * The server of tests/fuzz/server.h answers what the input says.  The executor is asked what the stages ask it, each
+ * time with the answers from the second one on (the first tells of versions); whatever they were, what it tells the
+ * stages is sound, and so is what it asks of slurmrestd.  Beside that, the first part is read as a token, a list of
+ * jobs, a file's name, and a list of elements.
  */
 #include "executors/executor.h"
 
@@ -14,81 +11,23 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "executors/http/http.h"
 #include "executors/slurm/files.h"
 #include "executors/slurm/records.h"
 #include "executors/slurm/token.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/server.h"
 
 /* ---- the server ---- */
 
-struct http_client {
-    struct text answers; /* that are left */
-};
-
-static struct http_client server;
-
-struct http_client *http_open(const struct http_settings *settings, struct error *error)
+static bool server_has_own_answer(const struct http_request *request, struct text *part)
 {
-    (void)settings;
-    (void)error;
-    return &server;
-}
-
-void http_close(struct http_client *client)
-{
-    (void)client;
-}
-
-static void answer(struct http_client *client, struct http_request *request)
-{
-    struct text part = TEXT("1"), status;
-    request->error.text[0] = '\0';
-    CHECK(request->path && request->path[0] == '/' && !strpbrk(request->path, " \r\n#"));
-    CHECK(!strstr(request->path, "..") && !strstr(request->path, "(null)"));
-    CHECK(strchr(request->path, '?') == strrchr(request->path, '?'));
+    (void)part;
     if (request->body.data) {
         struct arena *arena = arena_new();
         struct error error;
         CHECK(json_read(arena, request->body, "a body", &yaml_trusted_limits, &error));
         arena_free(arena);
     }
-    if (client->answers.length)
-        part = fuzz_part(&client->answers);
-    if (!text_next(&part, '\n', &status))
-        status = TEXT("1");
-    request->status = 0;
-    for (size_t i = 0; i < status.length && i < 3; i++)
-        if (status.data[i] >= '0' && status.data[i] <= '9')
-            request->status = request->status * 10 + (status.data[i] - '0');
-    request->outcome = request->status == 0   ? HTTP_NOT_SENT
-                       : request->status == 1 ? HTTP_NO_ANSWER
-                                              : HTTP_ANSWERED;
-    if (request->outcome != HTTP_ANSWERED) {
-        request->status = 0;
-        error_set(&request->error, "no answer");
-        return;
-    }
-    if (request->status < 100)
-        request->status = 200;
-    buffer_add_text(&request->response, part.data ? part : TEXT(""));
-}
-
-void http_run(struct http_client *client, struct http_request *const *batch, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        answer(client, batch[i]);
-}
-
-void http_request_clear(struct http_request *request)
-{
-    buffer_free(&request->response);
-}
-
-void http_escape(struct buffer *out, struct text part)
-{
-    for (size_t i = 0; i < part.length; i++)
-        buffer_printf(out, "%%%02X", (unsigned char)part.data[i]);
+    return false;
 }
 
 /* ---- in place of base/log.c: what is logged is to be sound, and not to be printed ---- */

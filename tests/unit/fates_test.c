@@ -213,14 +213,6 @@ static const char *put(enum kind kind, enum far far)
     return id;
 }
 
-static void write_into(int job, const char *name, const char *text)
-{
-    int file = openat(job, name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
-    close(file);
-}
-
 /* What was there is lost.  The stage has to learn of it by starting again. */
 static void lose(const char *id, enum far far)
 {

@@ -94,14 +94,6 @@ static const char *name_job(int far, int when)
     return id;
 }
 
-static void write_into(int job, const char *name, const char *text)
-{
-    int file = openat(job, name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
-    close(file);
-}
-
 static const char *const logs[FARS] = {
     [FAR_REFUSED] = "2026-01-01T00:00:00.000Z intent attempt=1\n",
     [FAR_NEVER_STARTED] = "2026-01-01T00:00:00.000Z intent attempt=1\n"

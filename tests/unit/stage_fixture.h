@@ -133,6 +133,14 @@ static inline int close_spool(void **state)
 
 /* ---- jobs ---- */
 
+static inline void write_into(int job, const char *name, const char *text)
+{
+    int file = openat(job, name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+}
+
 /* Its directory, or -1 when it is not in that state. */
 static inline int look_for_job(const char *id, enum state state)
 {

@@ -122,14 +122,6 @@ static const char *name_job(int far)
     return id;
 }
 
-static void write_into(int job, const char *name, const char *text)
-{
-    int file = openat(job, name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
-    close(file);
-}
-
 static const char *const logs[FARS] = {
     [FAR_DECLINED] = "2026-01-01T12:00:00.000Z intent attempt=1\n"
                      "2026-01-01T12:00:00.000Z declined attempt=1 reason=NoRoom\n",

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/nearest.h"
 #include "commands/complain.h"
 #include "commands/usage_filter.h"
@@ -106,9 +107,7 @@ static void put_text(struct buffer *out, struct text text)
 
 uint32_t acct_fields_number(const struct usage *usage)
 {
-    uint64_t hash = 0xcbf29ce484222325u ^ (uint64_t)usage->attempt;
-    for (size_t i = 0; i < usage->id.length; i++)
-        hash = (hash ^ (unsigned char)usage->id.data[i]) * 0x100000001b3u;
+    uint64_t hash = hash_text(HASH_START ^ (uint64_t)usage->attempt, usage->id);
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
     return (uint32_t)(hash >> 33) | 1; /* 31 bits, and never 0 */
 }

@@ -29,24 +29,28 @@ static void list_places(const struct spool *spool, const struct meant *meant, st
     arena_free(arena);
 }
 
-/* Is it archived, by its whole id? */
-static bool is_archived(const struct meaning *meaning)
+/* Is what the word means archived?  Its id is stored then. */
+static bool is_archived(const struct meaning *meaning, char id[static ID_SIZE])
 {
     struct found found;
-    int archive = id_valid(meaning->word) ? parts_open(meaning->spool, false) : -1;
+    int archive = parts_open(meaning->spool, false);
     if (archive < 0)
         return false;
     struct arena *arena = arena_new();
     bool archived = find_archived(archive, meaning->word, meaning->asker, arena, &found, NULL) == 0;
+    if (archived)
+        text_copy(id, ID_SIZE, found.job.id);
     arena_free(arena);
     sys.close(archive);
     return archived;
 }
 
-/* *several: how many the word may mean; only when it is ambiguous. */
-static int find_job(const struct meaning *meaning, struct job_place *place, size_t *several,
-                    struct error *error)
+/* *several: how many the word may mean; only when it is ambiguous.  With `archives` the sentence tells of a job
+ * that is archived. */
+static int find_job(const struct meaning *meaning, bool archives, struct job_place *place,
+                    size_t *several, struct error *error)
 {
+    char id[ID_SIZE];
     struct meant meant;
     struct error sentence;
     struct buffer list = {0};
@@ -58,12 +62,12 @@ static int find_job(const struct meaning *meaning, struct job_place *place, size
     *several = meant.count;
     if (meant.count)
         list_places(meaning->spool, &meant, &list);
-    if (result > 0 && !meant.count && is_archived(meaning))
+    if (archives && result > 0 && !meant.count && is_archived(meaning, id))
         error_set(
             error,
-            "%.*s has ended and is archived; `dlspool show` tells of it, and to run it again, submit "
+            "%s has ended and is archived; `dlspool show` tells of it, and to run it again, submit "
             "its job file again",
-            (int)meaning->word.length, meaning->word.data);
+            id);
     else
         error_set(error, "%s%s%s", sentence.text, list.length ? ":" : "",
                   list.length ? list.data : "");
@@ -76,7 +80,7 @@ int pick_find_kept(const struct spool *spool, const char *word, struct job_place
 {
     size_t several = 0;
     const struct meaning meaning = {.spool = spool, .word = text_of(word), .asker = getuid()};
-    int status = find_job(&meaning, place, &several, error);
+    int status = find_job(&meaning, false, place, &several, error);
     *archived = status == STATUS_NOT_FOUND && several == 0;
     return status;
 }
@@ -84,8 +88,9 @@ int pick_find_kept(const struct spool *spool, const char *word, struct job_place
 int pick_find(const struct spool *spool, const char *word, struct job_place *place,
               struct error *error)
 {
-    bool archived;
-    return pick_find_kept(spool, word, place, &archived, error);
+    size_t several;
+    const struct meaning meaning = {.spool = spool, .word = text_of(word), .asker = getuid()};
+    return find_job(&meaning, true, place, &several, error);
 }
 
 int pick_find_tasks(const struct spool *spool, const char *word, struct job_place *place,
@@ -96,7 +101,7 @@ int pick_find_tasks(const struct spool *spool, const char *word, struct job_plac
     if (!tasks->length)
         meaning.word = text_of(word);
     size_t several;
-    return find_job(&meaning, place, &several, error);
+    return find_job(&meaning, true, place, &several, error);
 }
 
 int pick_job_for(const struct spool *spool, const char *word, enum control_verb verb,
@@ -109,7 +114,7 @@ int pick_job_for(const struct spool *spool, const char *word, enum control_verb 
                                     .applies = control_applies,
                                     .context = &question};
     size_t several;
-    return find_job(&meaning, place, &several, error);
+    return find_job(&meaning, true, place, &several, error);
 }
 
 int pick_job(const struct spool *spool, const char *word, struct job_place *place)

@@ -276,8 +276,9 @@ static void note_fields(struct arena *arena, const char *executor,
     bool listed = queues && queues->kind == VALUE_LIST && queues->list.count > 0;
     bool machine = strcmp(executor, "local") == 0 || strcmp(executor, "null") == 0;
     if (description->queue.length && machine && !listed)
-        request_notes_add(arena, notes, "queue",
-                          "counts here only for what the site allows to queues: jobs of this machine have one queue");
+        request_notes_add(
+            arena, notes, "queue",
+            "counts here only for what the site allows to queues: jobs of this machine have one queue");
     if (description->version.length && description->image.length &&
         !text_is(description->image, "host"))
         request_notes_add(

@@ -81,6 +81,7 @@ said=$(owner retry "$wrong" 2>&1)
 is $? 4 "what is archived cannot be retried"
 like "$said" "$wrong has ended and is archived" "which is said"
 like "$(owner wait "$wrong" 2>&1)" "$wrong has ended and is archived" "to who waits for it, too"
+like "$(owner retry wrong 2>&1)" "$wrong has ended and is archived" "and to who calls it by its name"
 
 # By hand, and output alone.
 as nobody again

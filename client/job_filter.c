@@ -12,15 +12,32 @@
 #include "base/duration.h"
 #include "base/nearest.h"
 
+/* "now", and where today or yesterday began in the zone of TZ. */
+static bool read_word(const char *word, int64_t *time)
+{
+    bool yesterday = strcmp(word, "yesterday") == 0;
+    int year, month, day;
+    *time = clock_now();
+    if (strcmp(word, "now") == 0)
+        return true;
+    if (!yesterday && strcmp(word, "today") != 0)
+        return false;
+    clock_local_day(*time, &year, &month, &day);
+    clock_from_local(year, month, day, 0, time);
+    if (yesterday) {
+        clock_local_day(*time - 1, &year, &month, &day);
+        clock_from_local(year, month, day, 0, time);
+    }
+    return true;
+}
+
 int job_filter_read_time(const char *option, const char *word, int64_t *time, struct error *error)
 {
     struct tm tm = {.tm_isdst = -1};
     int64_t span;
     const char *end = NULL;
-    if (strcmp(word, "now") == 0) {
-        *time = clock_now();
+    if (read_word(word, time))
         return 0;
-    }
     if (duration_parse(text_of(word), &span) == 0) {
         *time = clock_now() - span;
         return 0;
@@ -38,8 +55,8 @@ int job_filter_read_time(const char *option, const char *word, int64_t *time, st
     if (!end || *end)
         return error_set(
             error,
-            "%s: found \"%s\", expected a duration such as 90m or 2d, or a date such as "
-            "2026-05-01 or \"2026-05-01 18:00\"",
+            "%s: found \"%s\", expected a duration such as 90m or 2d, today, yesterday, or a "
+            "date such as 2026-05-01 or \"2026-05-01 18:00\"",
             option, word);
     *time = (int64_t)mktime(&tm) * 1000;
     return 0;

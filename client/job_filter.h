@@ -31,8 +31,8 @@ struct job_filter {
 /* Parse the options.  -1 and a sentence when a word is wrong. */
 int job_filter_prepare(struct job_filter *filter, struct error *error);
 
-/* Parse the value of an option such as --since: a duration before now, `now`, or a date or a time, in the
- * zone of TZ unless it names one.  -1 and a sentence when it is none. */
+/* Parse the value of an option such as --since: a duration before now, `now`, `today`, `yesterday`, or a date or a
+ * time, in the zone of TZ unless it names one.  -1 and a sentence when it is none. */
 int job_filter_read_time(const char *option, const char *word, int64_t *time, struct error *error);
 
 /* Does the filter select anything? */

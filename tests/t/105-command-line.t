@@ -76,6 +76,9 @@ is "$(dlspool list --user 4711 --sort name --format name | tr '\n' ' ')" "digits
 is "$(TZ=Asia/Tokyo dlspool list --limit 1 --state running --format started)" "2026-11-22 19:00:02" "times are by TZ"
 is "$(dlspool list --since 2020-01-01 --format id | wc -l)" 9 "--since takes a date"
 is "$(dlspool list --since 1s 2>/dev/null | wc -l)" 0 "or a duration"
+day() { TZ=Asia/Tokyo date -d "$1 00:00" +%s; }
+is "$(TZ=Asia/Tokyo dlspool report users -S yesterday -E today --json | jq -r '"\(.from) \(.until)"' | xargs -n 1 date +%s -d | xargs)" \
+    "$(day yesterday) $(day today)" "today and yesterday begin at midnight, where the caller is"
 run dlspool list --format id,stat
 is $status 2 "a column that is not known"
 like "$output" 'did you mean state' "is answered with the nearest"

@@ -23,6 +23,9 @@ typedef int job_visit(void *context, const struct job_place *place);
 int jobs_walk(const struct spool *spool, enum state state, job_visit *visit, void *context);
 /* The same for one day of done/, which need not exist. */
 int jobs_walk_day(const struct spool *spool, const char *date, job_visit *visit, void *context);
+/* Visit every job of all states, though jobs move meanwhile: some are then met twice.  As jobs_walk(),
+ * but -1 with a sentence. */
+int jobs_walk_all(const struct spool *spool, job_visit *visit, void *context, struct error *error);
 /* The days of done/, newest first; the caller frees them with free().  -1 with errno on failure. */
 typedef char day_name[16];
 int jobs_list_days(const struct spool *spool, day_name **days, size_t *count);

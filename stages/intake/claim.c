@@ -103,10 +103,6 @@ static int match_token(void *context, const struct job_place *place)
 int claims_find_jobs(const struct spool *spool, struct claim **claims, size_t count,
                      struct error *error)
 {
-    /* Jobs move while this looks, forward or from failed/ back to rendered/.  One more look than there are
-     * states finds each of them. */
-    static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_FAILED,   STATE_HELD,
-                                       STATE_DONE,     STATE_RENDERED,  STATE_SUBMITTED};
     struct token_search search = {memory_allocate((count + 1) * sizeof(*claims)), 0};
     int result = 0;
     for (size_t i = 0; i < count; i++) {
@@ -115,9 +111,8 @@ int claims_find_jobs(const struct spool *spool, struct claim **claims, size_t co
             search.claims[search.count++] = claims[i];
     }
     qsort(search.claims, search.count, sizeof(*search.claims), compare_tokens);
-    for (size_t i = 0; search.count && i < ARRAY_COUNT(order) && !result; i++)
-        if (jobs_walk(spool, order[i], match_token, &search))
-            result = error_errno(error, "%s/ could not be read", spool_state_name(order[i]));
+    if (search.count)
+        result = jobs_walk_all(spool, match_token, &search, error);
     free(search.claims);
     return result;
 }

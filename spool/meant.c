@@ -51,8 +51,8 @@ static int match_place(void *context, const struct job_place *place)
     if (search->label[0] && strlen(search->label) == name &&
         memcmp(place->id, search->label, name) == 0)
         add_place(&search->named, place);
-    else if (strncmp(place->id, search->word.data, search->word.length) == 0 &&
-             (!search->meaning->applies || search->word.length > name + 1))
+    if (strncmp(place->id, search->word.data, search->word.length) == 0 &&
+        (!search->meaning->applies || search->word.length > name + 1))
         add_place(&search->begun, place);
     return 0;
 }
@@ -78,13 +78,12 @@ static void sort_places(struct places *places)
     places->count = kept;
 }
 
-static bool is_whole_id(const struct meaning *meaning, struct job_place *place)
+/* Find the job with that whole id; it may move meanwhile. */
+static bool find_whole(const struct spool *spool, struct text id, struct job_place *place)
 {
-    const struct spool *spool = meaning->spool;
-    return id_valid(meaning->word) &&
-           (jobs_find_whole(spool, meaning->word, place) ||
-            jobs_find_done(spool, meaning->word, place) == 1 ||
-            jobs_find_whole(spool, meaning->word, place)); /* it may have moved meanwhile */
+    return id_valid(id) &&
+           (jobs_find_whole(spool, id, place) || jobs_find_done(spool, id, place) == 1 ||
+            jobs_find_whole(spool, id, place));
 }
 
 /* ---- owners of candidates, and requests that apply ---- */
@@ -97,12 +96,27 @@ static bool has_name(const struct search *search, const struct job_record *recor
            text_is(search->word, search->label);
 }
 
+/* Open a job where it was seen; an index may be so old that it has moved on. */
+static int open_seen(const struct meaning *meaning, const struct job_place *seen,
+                     struct job_place *place)
+{
+    int job = job_open(meaning->spool, seen);
+    *place = *seen;
+    if (job >= 0 || errno != ENOENT || !meaning->index)
+        return job;
+    if (find_whole(meaning->spool, text_of(seen->id), place))
+        return job_open(meaning->spool, place);
+    errno = ENOENT;
+    return -1;
+}
+
 /* Make a job a candidate, unless it is gone.  An unreadable one is a candidate, too. */
-static bool look_at(struct search *search, const struct job_place *place, bool by_name)
+static bool look_at(struct search *search, const struct job_place *seen, bool by_name)
 {
     const struct meaning *meaning = search->meaning;
     struct job_record buffer, *record = NULL;
-    int job = job_open(meaning->spool, place);
+    struct job_place place;
+    int job = open_seen(meaning, seen, &place);
     if (job < 0 && errno != EACCES)
         return false;
     if (job >= 0) {
@@ -112,9 +126,9 @@ static bool look_at(struct search *search, const struct job_place *place, bool b
     if (by_name && !has_name(search, record))
         return false;
     search->candidates[search->count++] = (struct candidate){
-        .place = *place,
+        .place = place,
         .mine = record && record->uid == meaning->asker,
-        .applies = !meaning->applies || meaning->applies(meaning->context, place, record)};
+        .applies = !meaning->applies || meaning->applies(meaning->context, &place, record)};
     arena_reset(search->arena);
     return true;
 }
@@ -181,13 +195,27 @@ static int decide_meaning(struct search *search, bool by_name, struct meant *mea
     return 1;
 }
 
+/* The jobs of that name, and those whose id begins with the word, which has then all of the name and a hyphen. */
+static int look_in_index(struct search *search, struct error *error)
+{
+    struct name_index *index = search->meaning->index;
+    struct text label = text_of(search->label), begun = search->word;
+    while (begun.length && begun.data[begun.length - 1] != '-')
+        begun.length--;
+    begun.length -= begun.length > 0;
+    int result = name_index_visit(index, label, match_place, search, error);
+    if (!result && !text_equal(label, begun))
+        result = name_index_visit(index, begun, match_place, search, error);
+    return result;
+}
+
 static int search_all(struct search *search, struct meant *meant, struct error *error)
 {
     struct error_quote_buffer buffer;
     const struct spool *spool = search->meaning->spool;
-    for (int i = 0; i < STATE_COUNT; i++)
-        if (jobs_walk(spool, (enum state)i, match_place, search))
-            return error_errno(error, "%s/ could not be read", spool_state_name((enum state)i));
+    if (search->meaning->index ? look_in_index(search, error)
+                               : jobs_walk_all(spool, match_place, search, error))
+        return -1;
     sort_places(&search->named);
     sort_places(&search->begun);
     look_at_all(search, &search->named, true);
@@ -212,7 +240,7 @@ int meant_job(const struct meaning *meaning, struct meant *meant, struct error *
                   error_quote(&buffer, search.word.data, search.word.length));
         return 1;
     }
-    if (is_whole_id(meaning, &meant->places[0])) {
+    if (find_whole(meaning->spool, meaning->word, &meant->places[0])) {
         meant->count = meant->total = 1;
         return 0;
     }

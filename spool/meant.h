@@ -10,7 +10,7 @@
 #ifndef SPOOL_MEANT_H
 #define SPOOL_MEANT_H
 
-#include "spool/job.h"
+#include "spool/name_index.h"
 #include "spool/record.h"
 
 /* What is asked. */
@@ -22,6 +22,8 @@ struct meaning {
      * is only looked at. */
     bool (*applies)(void *context, const struct job_place *place, const struct job_record *record);
     void *context;
+    /* Only where `applies` is set: what to look in, read once for many words.  NULL: the directories. */
+    struct name_index *index;
 };
 
 enum { MEANT_LISTED = 10 };

@@ -64,9 +64,21 @@ static const char *seen(const char *word, uid_t asker)
 
 static const char *done_to(const char *word, uid_t asker)
 {
-    const struct meaning meaning = {
-        .spool = &spool, .word = text_of(word), .asker = asker, .applies = is_submitted};
-    return meant_job(&meaning, &meant, &error) ? error.text : meant.places[0].id;
+    static char found[sizeof(error.text)];
+    struct name_index *index = name_index_new(&spool);
+    struct meaning meaning = {.spool = &spool,
+                              .word = text_of(word),
+                              .asker = asker,
+                              .applies = is_submitted,
+                              .index = index};
+    snprintf(found, sizeof(found), "%s",
+             meant_job(&meaning, &meant, &error) ? error.text : meant.places[0].id);
+    name_index_free(index);
+    /* An index of the directories says what they say. */
+    meaning.index = NULL;
+    assert_string_equal(meant_job(&meaning, &meant, &error) ? error.text : meant.places[0].id,
+                        found);
+    return found;
 }
 
 static void a_whole_id_means_that_job(void **state)
@@ -94,6 +106,19 @@ static void a_beginning_that_cuts_the_name_is_only_to_look(void **state)
     assert_string_equal(meant.places[0].id, "digits-1m7y5dm13etb2");
 }
 
+/* A name that is cut to fit into an id is the whole name there. */
+static void the_beginning_of_an_id_with_a_long_name(void **state)
+{
+    (void)state;
+    put(STATE_SUBMITTED, "abcdefghijklmnopqrstuvwx-1m7y5dm13etb1", "abcdefghijklmnopqrstuvwxyz",
+        ANN);
+    assert_string_equal(done_to("abcdefghijklmnopqrstuvwx-1m7", ANN),
+                        "abcdefghijklmnopqrstuvwx-1m7y5dm13etb1");
+    assert_string_equal(done_to("abcdefghijklmnopqrstuvwxyz", ANN),
+                        "abcdefghijklmnopqrstuvwx-1m7y5dm13etb1");
+    assert_non_null(strstr(done_to("abcdefghijklmnopqrstuvwxyy", ANN), "there is no job"));
+}
+
 static void a_name_means_ones_own(void **state)
 {
     (void)state;
@@ -117,6 +142,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_whole_id_means_that_job, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_beginning_that_cuts_the_name_is_only_to_look, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(the_beginning_of_an_id_with_a_long_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_name_means_ones_own, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

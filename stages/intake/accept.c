@@ -23,6 +23,7 @@ struct acceptor *accept_new(struct stage *stage, struct repository *repository)
     acceptor->arena = arena_new();
     acceptor->guard = guard_own();
     acceptor->backlog = backlog_new(stage);
+    acceptor->names = name_index_new(&stage->spool);
     acceptor->items = memory_allocate(MOST_CLAIMS * sizeof(*acceptor->items));
     acceptor->used = 1;
     return acceptor;
@@ -37,6 +38,7 @@ void accept_free(struct acceptor *acceptor)
     free(acceptor->items);
     arena_free(acceptor->arena);
     backlog_free(acceptor->backlog);
+    name_index_free(acceptor->names);
     free(acceptor);
 }
 
@@ -47,7 +49,7 @@ static int apply_control(struct acceptor *acceptor, const struct control *contro
     bool retry = control->verb == CONTROL_RETRY;
     if (retry && backlog_refuses_retry(acceptor->backlog, uid, reason))
         return 1;
-    int result = control_apply(acceptor->stage, control, uid, now, reason);
+    int result = control_apply(acceptor->stage, acceptor->names, control, uid, now, reason);
     if (retry && !result)
         backlog_add_retry(acceptor->backlog, control->id, uid);
     return result;
@@ -281,6 +283,7 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
         done[i] = false;
         accept_one(acceptor, item);
     }
+    name_index_clear(acceptor->names);
     if (spool_sync(spool, error) || is_fenced(acceptor, error)) {
         give_up(acceptor, count);
         arena_reset(acceptor->arena);

@@ -9,6 +9,7 @@
 #define STAGES_INTAKE_NEW_JOB_H
 
 #include "request/notes.h"
+#include "spool/name_index.h"
 #include "spool/subscription.h"
 #include "stages/guard.h"
 #include "stages/intake/backlog.h"
@@ -45,7 +46,8 @@ struct acceptor {
     struct acceptance *items; /* as many as a batch ... */
     size_t used;              /* ... and how many of them, from the first on, were ever used */
     struct guard *guard;
-    struct backlog *backlog; /* NULL: any number of jobs may wait */
+    struct backlog *backlog;  /* NULL: any number of jobs may wait */
+    struct name_index *names; /* for the control files of a batch */
 };
 
 /* Make the job that the file asks for: rendered, or failed with the reason.  1, with nothing

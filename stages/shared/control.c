@@ -92,15 +92,17 @@ bool control_applies(void *context, const struct job_place *place, const struct 
 
 /* Open the job that a control file of the user `uid` names, wherever it is; it may be moving.  The result
  * as that of control_apply(). */
-static int open_job(const struct stage *stage, const struct control *control, uid_t uid,
-                    struct job_place *place, int *job, struct error *error)
+static int open_job(const struct stage *stage, struct name_index *names,
+                    const struct control *control, uid_t uid, struct job_place *place, int *job,
+                    struct error *error)
 {
     struct control_question question = {.spool = &stage->spool, .verb = control->verb};
     const struct meaning meaning = {.spool = &stage->spool,
                                     .word = control->id,
                                     .asker = uid,
                                     .applies = control_applies,
-                                    .context = &question};
+                                    .context = &question,
+                                    .index = names};
     for (int tries = 0; tries < MOST_MOVES; tries++) {
         struct meant meant;
         int found = meant_job(&meaning, &meant, error);
@@ -346,8 +348,8 @@ static int apply_to_spool(struct stage *stage, const struct control *control, ui
     return result;
 }
 
-int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
-                  struct error *error)
+int control_apply(struct stage *stage, struct name_index *names, const struct control *control,
+                  uid_t uid, int64_t now, struct error *error)
 {
     struct job_place place;
     struct job_record record;
@@ -355,7 +357,7 @@ int control_apply(struct stage *stage, const struct control *control, uid_t uid,
         .verb = control->verb, .tasks = control->tasks, .place = &place, .record = &record};
     if (control->verb == CONTROL_PAUSE || control->verb == CONTROL_RESUME)
         return apply_to_spool(stage, control, uid, now, error);
-    int result = open_job(stage, control, uid, &place, &asking.job, error);
+    int result = open_job(stage, names, control, uid, &place, &asking.job, error);
     if (result)
         return result;
     struct arena *arena = asking.arena = arena_new();

@@ -15,6 +15,7 @@
 
 #include "request/description.h"
 #include "spool/job.h"
+#include "spool/name_index.h"
 #include "stages/shared/control_file.h"
 #include "stages/stage.h"
 
@@ -38,9 +39,9 @@ bool control_applies(void *context, const struct job_place *place, const struct 
 bool control_is_held_from(const char *id, const struct control_request *hold, uid_t owner,
                           struct error *error);
 
-/* Act on a control file of the user `uid`.  0; 1 and a sentence when it is refused; -1 and a
- * sentence when it must be retried. */
-int control_apply(struct stage *stage, const struct control *control, uid_t uid, int64_t now,
-                  struct error *error);
+/* Act on a control file of the user `uid`; `names` are the spool's, and finds the job where the file has no whole id.
+ * 0; 1 and a sentence when it is refused; -1 and a sentence when it must be retried. */
+int control_apply(struct stage *stage, struct name_index *names, const struct control *control,
+                  uid_t uid, int64_t now, struct error *error);
 
 #endif

@@ -51,7 +51,7 @@ static int close_all(void **state)
 static int ask(enum control_verb verb, uid_t uid)
 {
     const struct control control = {.verb = verb, .id = TEXT(ID)};
-    return control_apply(&asked, &control, uid, now, &error);
+    return control_apply(&asked, NULL, &control, uid, now, &error);
 }
 
 static bool is_asked(enum control_verb verb)

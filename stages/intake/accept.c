@@ -261,8 +261,26 @@ static int is_fenced(struct acceptor *acceptor, struct error *error)
                : 0;
 }
 
+/* Make of each claim what it asks for, as long as there is time. */
+static size_t accept_all(struct acceptor *acceptor, struct claim **claims,
+                         const char *const *refusals, size_t count, int64_t until)
+{
+    size_t tried = 0;
+    backlog_begin(acceptor->backlog);
+    while (tried < count && (tried == 0 || clock_elapsed() < until)) {
+        struct acceptance *item = &acceptor->items[tried];
+        item->claim = claims[tried];
+        item->refusal = refusals[tried++];
+        if (acceptor->used < tried)
+            acceptor->used = tried;
+        accept_one(acceptor, item);
+    }
+    name_index_clear(acceptor->names);
+    return tried;
+}
+
 int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *const *refusals,
-                  size_t count, bool *done, struct error *error)
+                  size_t *count, int64_t until, bool *done, struct error *error)
 {
     struct spool *spool = &acceptor->stage->spool;
     bool published[STATE_COUNT] = {false};
@@ -271,25 +289,16 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
 
     if (repository_refresh(acceptor->repository, &warning))
         log_warn("%s", warning.text);
-    if (claims_find_jobs(spool, claims, count, error))
+    if (claims_find_jobs(spool, claims, *count, error))
         return -1;
-    if (acceptor->used < count)
-        acceptor->used = count;
-    backlog_begin(acceptor->backlog);
-    for (size_t i = 0; i < count; i++) {
-        struct acceptance *item = &acceptor->items[i];
-        item->claim = claims[i];
-        item->refusal = refusals[i];
-        done[i] = false;
-        accept_one(acceptor, item);
-    }
-    name_index_clear(acceptor->names);
+    *count = accept_all(acceptor, claims, refusals, *count, until);
     if (spool_sync(spool, error) || is_fenced(acceptor, error)) {
-        give_up(acceptor, count);
+        give_up(acceptor, *count);
         arena_reset(acceptor->arena);
         return -1;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < *count; i++) {
+        done[i] = false;
         look_once_more(acceptor, &acceptor->items[i]);
         publish_job(acceptor, &acceptor->items[i]);
         if (acceptor->items[i].fate == ACCEPT_JOB)
@@ -300,9 +309,9 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
             result = spool_sync_state(spool, (enum state)state, error);
     if (published[STATE_HELD])
         spool_notify_failed(spool);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < *count; i++)
         claims[i]->suspect = result != 0 || acceptor->items[i].doubtful;
-    for (size_t i = 0; i < count && !result; i++)
+    for (size_t i = 0; i < *count && !result; i++)
         dispose_claim(acceptor, &acceptor->items[i], &done[i]);
     arena_reset(acceptor->arena);
     return result;

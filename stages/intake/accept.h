@@ -17,13 +17,14 @@ struct acceptor;
 struct acceptor *accept_new(struct stage *stage, struct repository *repository);
 void accept_free(struct acceptor *acceptor);
 
-/* Turn `count` claims into jobs.  `done[i]` is set to true when the claim is gone for good.  A
+/* Turn *count claims into jobs, until it is `until` (clock_elapsed()) but at least one; *count is then how many these
+ * were, and the others are as they were.  `done[i]` is set to true when the claim is gone for good.  A
  * claim that is still being written to stays, and its `look` says when to try again.
  * `refusals[i]`, when not NULL, is the reason, found earlier, why the file cannot become a job.  -1
  * and a sentence when the batch as a whole failed (no space, a failed sync): the claims stay as
  * they are. */
 int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *const *refusals,
-                  size_t count, bool *done, struct error *error);
+                  size_t *count, int64_t until, bool *done, struct error *error);
 
 /* Make a failed job for a file that could not even be claimed; `claim` names it. */
 int accept_refusal(struct acceptor *acceptor, struct claim *claim, const struct error *reason,

@@ -28,6 +28,7 @@ struct claim {
     const char *complete; /* how it was known to be complete (watcher/arrivals.h) */
     bool suspect;         /* its job may exist already */
     bool found;           /* ... and does, at `place` */
+    bool left;            /* it was due, and its batch had no time for it */
     struct job_place place;
 };
 

@@ -36,6 +36,7 @@ static const int64_t space_interval = 5000;   /* milliseconds between looks for 
 static const int64_t trouble_interval = 1000; /* ... before going on after an error, */
 static const int64_t longest_trouble = 4000;  /* ... and when it lasts */
 static const int64_t batch_time = 400;        /* ... that a batch may take: others wait for it */
+static const int64_t longest_batch = 1000;    /* ... and may take at most; what is left has turns */
 static const int64_t blamed_pause = 1000;     /* ... for each end of intake over a file */
 static const int64_t orphan_interval = 5000;  /* ... between looks for claims that are not ours */
 
@@ -187,14 +188,16 @@ static void refuse_unmovable(struct intake *intake, const char *name, struct cla
         log_warn("%s", error.text);
 }
 
-/* Count the claims that wait only for intake: files that are still being written to must not keep others from
- * being taken.  An owner with many of those gets no more until some are done. */
+/* Count the claims that wait only for intake: files that are still being written to, or for which a batch had no time,
+ * must not keep others from being taken.  An owner with many of the former gets no more until some are done. */
 static size_t count_calm(struct intake *intake)
 {
-    size_t calm = 0, held = 0;
-    for (size_t i = 0; i < intake->claim_count; i++)
-        calm += intake->claims[i]->changing == 0;
-    if (intake->claim_count - calm < MOST_HELD)
+    size_t calm = 0, changing = 0, held = 0;
+    for (size_t i = 0; i < intake->claim_count; i++) {
+        changing += intake->claims[i]->changing != 0;
+        calm += intake->claims[i]->changing == 0 && !intake->claims[i]->left;
+    }
+    if (changing < MOST_HELD)
         return calm;
     for (size_t i = 0; i < intake->claim_count; i++, held = 0) {
         for (size_t at = 0; at < intake->claim_count; at++)
@@ -247,27 +250,69 @@ static bool is_doubtful(const struct claim *claim)
     return claim->tries > 0 && claim->tries < GUARD_MOST_TRIES;
 }
 
+struct claim_turn {
+    struct claim *claim;
+    const char *refusal;
+    size_t rank; /* how many of its owner's come before it */
+};
+
+static int compare_turns(const void *a, const void *b)
+{
+    const struct claim_turn *first = a, *second = b;
+    if (first->rank != second->rank)
+        return first->rank < second->rank ? -1 : 1;
+    return strcmp(first->claim->token, second->claim->token);
+}
+
+/* Owners take turns, as a batch may have no time for all claims; the files of one owner are taken in the order in which
+ * they were claimed, since one may be a request to hold a job and the next to release it. */
+static void sort_turns(const struct intake *intake, struct claim_turn *turns)
+{
+    struct {
+        uid_t owner;
+        size_t count;
+    } owners[MOST_CLAIMS];
+    size_t owner_count = 0;
+    for (size_t i = 0; i < intake->claim_count; i++)
+        turns[i] = (struct claim_turn){.claim = intake->claims[i], .refusal = intake->refusals[i]};
+    qsort(turns, intake->claim_count, sizeof(*turns), compare_turns);
+    for (size_t i = 0; i < intake->claim_count; i++) {
+        uid_t owner = turns[i].claim->owner;
+        size_t at = 0;
+        while (at < owner_count && owners[at].owner != owner)
+            at++;
+        if (at == owner_count) {
+            owners[owner_count].owner = owner;
+            owners[owner_count++].count = 0;
+        }
+        turns[i].rank = owners[at].count++;
+    }
+    qsort(turns, intake->claim_count, sizeof(*turns), compare_turns);
+}
+
 /* Choose the claims to accept together.  A claim over which intake has died before is tried by itself; and
  * after such a death, which undid all that was not yet durable, batches are smaller. */
 static size_t choose_due(const struct intake *intake, struct claim **claims, const char **refusals)
 {
+    struct claim_turn turns[MOST_CLAIMS];
     size_t count = 0, batch = intake->most;
     int64_t now = clock_elapsed();
+    sort_turns(intake, turns);
     if (intake->guard)
         batch >>= intake->guard->ends;
     if (batch == 0)
         batch = 1;
     for (size_t i = 0; i < intake->claim_count && count < batch; i++) {
-        struct claim *claim = intake->claims[i];
+        struct claim *claim = turns[i].claim;
         if (claim->look > now)
             continue;
         if (is_doubtful(claim)) {
             claims[0] = claim;
-            refusals[0] = intake->refusals[i];
+            refusals[0] = turns[i].refusal;
             return 1;
         }
         claims[count] = claim;
-        refusals[count++] = intake->refusals[i];
+        refusals[count++] = turns[i].refusal;
     }
     return count;
 }
@@ -312,11 +357,15 @@ static size_t accept_due(struct intake *intake)
     const char *refusals[MOST_CLAIMS];
     bool done[MOST_CLAIMS];
     struct error error;
-    size_t finished = 0, count = choose_due(intake, claims, refusals);
+    size_t finished = 0, chosen = choose_due(intake, claims, refusals), count = chosen;
     if (count == 0)
         return 0;
     int64_t began = clock_elapsed();
-    if (accept_claims(intake->acceptor, claims, refusals, count, done, &error)) {
+    int result = accept_claims(intake->acceptor, claims, refusals, &count, began + longest_batch,
+                               done, &error);
+    for (size_t i = 0; i < chosen; i++)
+        claims[i]->left = i >= count;
+    if (result) {
         log_warn("%s; what was dropped is kept and retried", error.text);
         back_off(intake, claims, count);
         return 0;

@@ -15,7 +15,13 @@ static struct {
     char claim[256]; /* what was written to */
     int syncs;
     struct statvfs disk;
+    int made[2],
+        made_before; /* jobs of alice and of bob; of alice when bob's file came and his job was made */
+    char last[TOKEN_LENGTH + 1]; /* of alice's jobs */
+    bool disordered;
 } fake;
+
+static struct system_calls real;
 
 /* Somebody who has the file open writes to it after it was read. */
 static int write_meanwhile(int file)
@@ -35,6 +41,35 @@ static int write_meanwhile(int file)
     fake.write = false;
     closedir(claims);
     return 0;
+}
+
+static void drop_as(const char *name, int number);
+
+/* Each job takes 300 ms to be made.  When alice has five, bob drops a file. */
+static int make_slowly(int directory, const char *name, mode_t mode)
+{
+    int bobs = name[0] == 'b';
+    const char *token = id_token(text_of(name)).data;
+    advance(300);
+    if (!bobs && strcmp(token, fake.last) < 0)
+        fake.disordered = true;
+    if (!bobs)
+        snprintf(fake.last, sizeof(fake.last), "%s", token);
+    fake.made[bobs]++;
+    if (!bobs && fake.made[0] == 5)
+        drop_as("bob", 0);
+    if (bobs)
+        fake.made_before = fake.made[0];
+    return real.mkdirat(directory, name, mode);
+}
+
+/* Whose a file is, goes by its name. */
+static int look_at_owner(int directory, const char *name, struct stat *status, int flags)
+{
+    int result = real.fstatat(directory, name, status, flags);
+    if (name[0] == 'b')
+        status->st_uid++;
+    return result;
 }
 
 static int tell_disk(int file, struct statvfs *status)
@@ -76,6 +111,16 @@ static void drop(void)
     assert_int_equal(write(file, FIRST, strlen(FIRST)), strlen(FIRST));
     close(file);
     assert_int_equal(renameat(spool.incoming, ".a", spool.incoming, "a.yaml"), 0);
+}
+
+static void drop_as(const char *name, int number)
+{
+    char file[32];
+    snprintf(file, sizeof(file), "%s%d.yaml", name, number);
+    int written = openat(spool.incoming, ".tmp", O_WRONLY | O_CREAT, 0644);
+    assert_true(dprintf(written, "name: %s\n", name) > 0);
+    close(written);
+    assert_int_equal(renameat(spool.incoming, ".tmp", spool.incoming, file), 0);
 }
 
 static int count_jobs(char id[ID_SIZE])
@@ -167,6 +212,24 @@ static void a_disk_that_counts_no_inodes_has_enough(void **state)
     assert_int_equal(count_jobs(id), 1);
 }
 
+/* What one user's files cost is not time of others: a batch ends, and what is left of it takes turns with what comes. */
+static void a_batch_that_takes_long_is_left_for_what_others_drop(void **state)
+{
+    (void)state;
+    real = sys;
+    for (int i = 0; i < 40; i++)
+        drop_as("alice", i);
+    sys.mkdirat = make_slowly;
+    sys.fstatat = look_at_owner;
+    run_rounds(3);
+    sys = real;
+    assert_int_equal(fake.made[0], 40);
+    assert_int_equal(fake.made[1], 1);
+    assert_false(fake.disordered);
+    /* The batch during which it came, and, as 32 is the smallest batch, the end of the next. */
+    assert_in_range(fake.made_before, 5, 12);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
@@ -176,6 +239,7 @@ int main(void)
         TEST(what_has_become_a_job_becomes_no_other),
         TEST(a_disk_without_room_or_inodes_keeps_incoming_waiting),
         TEST(a_disk_that_counts_no_inodes_has_enough),
+        TEST(a_batch_that_takes_long_is_left_for_what_others_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

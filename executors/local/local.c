@@ -173,8 +173,7 @@ static int open_parts(struct local *local, const char *directory, struct error *
     const char *socket = local->settings.socket.data;
     if (local->settings.socket.length == 0) {
         local->service =
-            podman_service_open(local->storage, local->directory, local->settings.runtime.data,
-                                local->settings.locked_memory, error);
+            podman_service_open(local->storage, local->directory, &local->settings, error);
         if (!local->service)
             return -1;
         socket = podman_service_socket(local->service);

@@ -18,9 +18,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/system.h"
 #include "executors/local/podman_settings.h"
 #include "executors/local/process.h"
+#include "executors/local/seccomp_profile.h"
 
 enum {
     PING_TIMEOUT = 5000, /* milliseconds, and all that follow */
@@ -88,21 +90,23 @@ static int prepare_storage(const struct podman_service *service, struct error *e
     return 0;
 }
 
-struct podman_service *podman_service_open(const char *storage, int directory, const char *runtime,
-                                           int64_t locked_memory, struct error *error)
+struct podman_service *podman_service_open(const char *storage, int directory,
+                                           const struct local_settings *settings,
+                                           struct error *error)
 {
     struct podman_service *service = memory_allocate(sizeof(*service));
     *service = (struct podman_service){
         .storage = memory_copy_string(storage),
         .socket = join_path(storage, "podman.sock"),
-        .runtime = memory_copy_string(runtime),
+        .runtime = memory_copy_string(settings->runtime.data),
         .directory = directory,
         .mount_program = geteuid() == 0 ? NULL : process_find("fuse-overlayfs"),
     };
     service->settings = (struct podman_settings){
         .storage = service->storage,
         .runtime = service->runtime,
-        .locked_memory = locked_memory,
+        .locked_memory = settings->locked_memory,
+        .seccomp_profile = settings->user_namespaces ? NULL : SECCOMP_PROFILE_FILE,
         .mount_program = service->mount_program,
         .overlay = geteuid() == 0 || service->mount_program,
     };
@@ -329,10 +333,19 @@ static int tell_end(const struct podman_service *service, struct error *error)
         path, strlen(service->storage) + strlen("/run"), (int)geteuid());
 }
 
+static int write_settings(const struct podman_service *service, struct error *error)
+{
+    struct podman_settings settings = service->settings;
+    if (settings.seccomp_profile && seccomp_profile_write(service->directory, error)) {
+        log_warn("%s; jobs may make user namespaces", error->text);
+        settings.seccomp_profile = NULL;
+    }
+    return podman_settings_write(service->directory, &settings, error);
+}
+
 static int start_service(struct podman_service *service, struct podman *podman, struct error *error)
 {
-    if (end_service(service, error) ||
-        podman_settings_write(service->directory, &service->settings, error))
+    if (end_service(service, error) || write_settings(service, error))
         return -1;
     notice_restart(service);
     /* podman removes a socket that a killed service left behind, but not a dangling link. */

@@ -10,7 +10,7 @@
  * ends it; the next process that needs it starts it again.  A service that hangs is killed and
  * replaced.
  *
- * What is in the directory: storage.conf, containers.conf (written afresh at each start, from what
+ * What is in the directory: storage.conf, containers.conf, seccomp.json (written afresh at each start, from what
  * this machine allows), root/, run/, tmp/ (podman's own), podman.sock, service.lock, service.pid
  * (its process id and start time), service.log (what it said), boot (the boot id of the last
  * start: after a restart of the machine podman is made to look at its containers again).
@@ -19,15 +19,16 @@
 #define EXECUTORS_LOCAL_PODMAN_SERVICE_H
 
 #include "executors/local/podman.h"
+#include "executors/local/settings.h"
 
 struct podman_service;
 
 /* Refuse a directory that cannot hold containers or whose path is too long for a socket.  Starts
  * nothing.  `storage` is the absolute path, `directory` an open descriptor of it (storage.h),
- * which stays the caller's; `runtime` is the OCI runtime's name, such as "runc"; `locked_memory`
- * as in podman_settings.h.  NULL and a sentence on failure. */
-struct podman_service *podman_service_open(const char *storage, int directory, const char *runtime,
-                                           int64_t locked_memory, struct error *error);
+ * which stays the caller's; NULL and a sentence on failure. */
+struct podman_service *podman_service_open(const char *storage, int directory,
+                                           const struct local_settings *settings,
+                                           struct error *error);
 void podman_service_close(struct podman_service *service); /* leaves it running */
 
 const char *podman_service_socket(const struct podman_service *service);

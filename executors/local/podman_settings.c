@@ -102,7 +102,10 @@ static void add_containers(struct buffer *out, const struct podman_settings *set
                   files, files, processes, processes);
     if (settings->locked_memory)
         add_locked_memory(out, settings->locked_memory);
-    buffer_printf(out, "]\n[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n"
+    buffer_add_string(out, "]\n");
+    if (settings->seccomp_profile)
+        add_path(out, "seccomp_profile", settings, settings->seccomp_profile);
+    buffer_printf(out, "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n"
                        "image_default_transport = \"docker://\"\n");
     add_setting(out, "runtime", settings->runtime);
     add_path(out, "tmp_dir", settings, "tmp");

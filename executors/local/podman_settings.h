@@ -14,11 +14,12 @@
 #include "base/text.h"
 
 struct podman_settings {
-    const char *storage;       /* absolute path; root/, run/ and tmp/ are below it */
-    const char *runtime;       /* OCI runtime */
-    int64_t locked_memory;     /* bytes that a process may lock; -1: no bound; 0: as we may */
-    const char *mount_program; /* what makes overlays without root; NULL: the kernel does */
-    bool overlay;              /* false: podman chooses a storage driver that works */
+    const char *storage;         /* absolute path; root/, run/ and tmp/ are below it */
+    const char *runtime;         /* OCI runtime */
+    int64_t locked_memory;       /* bytes that a process may lock; -1: no bound; 0: as we may */
+    const char *seccomp_profile; /* a file below it, for containers; NULL: podman's own */
+    const char *mount_program;   /* what makes overlays without root; NULL: the kernel does */
+    bool overlay;                /* false: podman chooses a storage driver that works */
 };
 
 /* Write storage.conf and containers.conf into a directory.  -1 and a sentence on failure. */

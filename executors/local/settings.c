@@ -154,6 +154,7 @@ static const struct section_field fields[] = {
     {"locked_memory", .read = read_locked_memory},
     {"gpu_type", .read = read_gpu_type},
     {"runtime", .read = read_runtime},
+    {"user_namespaces", SECTION_BOOLEAN, AT(user_namespaces), .what = NULL},
     {"pids", SECTION_COUNT, AT(pids), 4096, 1, PIDS_MAX, .what = NULL},
     {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 1, A_DAY, .what = NULL},
     {"in_flight", SECTION_COUNT, AT(in_flight), 8, 1, 256, .what = NULL},

@@ -11,6 +11,7 @@
  *   locked_memory    bytes that a task's process may lock (ulimit -l), such as "8Gi", or
  *                    unlimited; null (default): what dlspool itself may
  *   runtime          OCI runtime, default runc
+ *   user_namespaces  whether what a task runs may make user namespaces, default false
  *   pids             processes of one task, default 4096
  *   request_timeout  of one request to podman, default 30s
  *   pull_timeout     of fetching an image that is not here, default 2m
@@ -33,6 +34,7 @@ struct local_settings {
     size_t gpu_count;
     int64_t locked_memory; /* bytes; LOCKED_UNLIMITED; 0: what dlspool has */
     struct text gpu_type;  /* may be empty */
+    bool user_namespaces;
     int pids;
     int64_t request_timeout, pull_timeout; /* milliseconds */
     int in_flight;

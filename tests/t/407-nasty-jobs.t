@@ -50,11 +50,22 @@ job outlived $nasty <<'S'
 for i in 1 2 3; do setsid sleep 1000 & done
 echo left
 S
+job namespaces $nasty <<'S'
+#!/bin/sh
+unshare -U id 2>&1
+unshare -Ur id 2>&1
+/usr/bin/python3 -c 'import threading; t = threading.Thread(target=print, args=("a thread",)); t.start(); t.join()'
+echo tried
+S
 full() { [ "$(size_of "$1")" -ge $((1 << 20)) ]; }
 must "one fills its output with lines" wait_for 60 full lines
 ok "another with one line" wait_for 60 full endless
 ok "a third forks until it may not" wait_for 60 printed forks 'may not fork'
 ok "a fourth holds a thousand descriptors" wait_for 60 printed holds 'holds 1[0-9][0-9][0-9]$'
+
+ok "a fifth asks for a user namespace of its own" wait_for 60 printed namespaces tried
+is "$(grep -c 'unshare failed: Operation not permitted' "$(log_of namespaces)")" 2 "and gets none, in which it would have all capabilities"
+like "$(cat "$(log_of namespaces)")" '^a thread$' "threads and processes are made as elsewhere"
 
 # Beside them, another user's jobs.
 for i in 1 2 3; do

@@ -207,7 +207,7 @@ QUICK_SCRIPTS := $(wildcard $(foreach n,010 100 110 120 220 300 310 900,tests/t/
 EARLY_SCRIPTS := $(QUICK_SCRIPTS) $(wildcard $(foreach n,020 105 112 115 170 172 210 230 910,tests/t/$(n)-*.t))
 # Before a release only: they take longest, and have found nothing that others did not find since what they are
 # about was built (docs/developer.md).
-LONG_SCRIPTS := $(wildcard $(foreach n,340 426 590 710 810 820,tests/t/$(n)-*.t))
+LONG_SCRIPTS := $(wildcard $(foreach n,426 590 710 810 820,tests/t/$(n)-*.t))
 
 # BESIDE(COMPILE,RUN): scripts wait more than they compute, so they run while others are compiled.
 BESIDE = { $(1); } >$(BUILD)/compiled 2>&1 & compiling=$$!; export DLSPOOL=$(abspath $(BUILD))/dlspool; \

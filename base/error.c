@@ -83,9 +83,7 @@ const char *error_quote(struct error_quote_buffer *buffer, const char *bytes, si
     while (at < length && at < QUOTE_LIMIT) {
         unsigned char byte = (unsigned char)bytes[at];
         size_t sequence = utf8_sequence(bytes + at, length - at);
-        /* U+0080 to U+009F are control characters too: terminals obey them. */
-        bool control = byte < 0x20 || byte == 0x7f ||
-                       (sequence == 2 && byte == 0xc2 && (unsigned char)bytes[at + 1] < 0xa0);
+        bool control = byte < 0x20 || byte == 0x7f || utf8_misleads(bytes + at, sequence);
         if (sequence == 0 || control || byte == '\\') {
             *to++ = '\\';
             *to++ = 'x';

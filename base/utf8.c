@@ -1,6 +1,8 @@
 /* base/utf8.c - well-formed UTF-8, and its code points */
 #include "base/utf8.h"
 
+#include "base/array.h"
+
 size_t utf8_sequence(const char *bytes, size_t length)
 {
     const unsigned char *b = (const unsigned char *)bytes;
@@ -43,4 +45,18 @@ uint32_t utf8_code_point(const char *bytes, size_t length)
     for (size_t i = 1; i < length; i++)
         point = point << 6 | (b[i] & 0x3fu);
     return point;
+}
+
+bool utf8_misleads(const char *bytes, size_t length)
+{
+    static const struct range {
+        uint32_t first, last;
+    } ranges[] = {{0x80, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+    if (length < 2)
+        return false;
+    uint32_t point = utf8_code_point(bytes, length);
+    for (size_t i = 0; i < ARRAY_COUNT(ranges); i++)
+        if (point >= ranges[i].first && point <= ranges[i].last)
+            return true;
+    return false;
 }

@@ -7,23 +7,6 @@
 
 enum { DELETE = 0x7f };
 
-/* Characters that change what others look like: the second set of control characters, of ISO 6429 (U+009B is escape
- * and [ in one), other ends of lines, and those that turn the order of what is written (Unicode UAX #9). */
-static const struct range {
-    uint32_t first, last;
-} controls[] = {{0x80, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
-
-static bool is_control(const char *bytes, size_t length)
-{
-    if (length < 2)
-        return false;
-    uint32_t point = utf8_code_point(bytes, length);
-    for (size_t i = 0; i < ARRAY_COUNT(controls); i++)
-        if (point >= controls[i].first && point <= controls[i].last)
-            return true;
-    return false;
-}
-
 static void add_ascii(struct buffer *out, char byte)
 {
     if (byte == DELETE) {
@@ -70,7 +53,7 @@ static size_t add_one(struct buffer *out, struct text bytes)
         add_bad(out, bytes.data[0]);
     else if (length == 1)
         add_ascii(out, bytes.data[0]);
-    else if (is_control(bytes.data, length))
+    else if (utf8_misleads(bytes.data, length))
         buffer_printf(out, "\\u%04x", (unsigned)utf8_code_point(bytes.data, length));
     else
         buffer_add(out, bytes.data, length);
@@ -114,7 +97,7 @@ void visible_add_json(struct buffer *out, struct text json)
 {
     while (json.length) {
         size_t length = utf8_sequence(json.data, json.length);
-        if (is_control(json.data, length))
+        if (utf8_misleads(json.data, length))
             buffer_printf(out, "\\u%04x", (unsigned)utf8_code_point(json.data, length));
         else
             buffer_add(out, json.data, length ? length : 1);

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/system.h"
 #include "base/utf8.h"
+#include "base/visible.h"
 #include "spool/file.h"
 
 enum { LOG_LIMIT = 16 << 20 }; /* bytes that are read */
@@ -44,13 +45,13 @@ void eventlog_add(struct buffer *line, const char *key, struct text value)
         return;
     }
     struct value quoted = {.kind = VALUE_STRING, .string = value};
-    if (!utf8_valid(value)) {
-        struct error_quote_buffer buffer;
+    struct error_quote_buffer buffer;
+    struct buffer json = {0};
+    if (!utf8_valid(value))
         quoted.string = text_of(error_quote(&buffer, value.data, value.length));
-        json_write(line, &quoted, false, NULL);
-        return;
-    }
-    json_write(line, &quoted, false, NULL);
+    json_write(&json, &quoted, false, NULL);
+    visible_add_json(line, buffer_text(&json));
+    buffer_free(&json);
 }
 
 void eventlog_add_string(struct buffer *line, const char *key, const char *value)

@@ -55,6 +55,32 @@ static void bad_utf8_is_escaped(void **state)
     buffer_free(&line);
 }
 
+/* A log is read on terminals, which take U+009B for escape and [, and U+202E for an order to write from right to left. */
+static void what_misleads_is_escaped(void **state)
+{
+    (void)state;
+    struct error_quote_buffer quote;
+    struct buffer line = {0};
+    struct event event;
+    struct arena *arena = arena_new();
+    eventlog_start(&line, 0, "test");
+    eventlog_add(&line, "file", TEXT("a\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xc3\xa9"));
+    eventlog_end(&line);
+    assert_non_null(strstr(line.data, " file=\"a\\u009b\\u202e\\u2066\xc3\xa9\"\n"));
+    struct text rest = buffer_text(&line);
+    assert_true(eventlog_next(&rest, &event));
+    assert_string_equal(eventlog_get(arena, &event, "file").data,
+                        "a\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xc3\xa9");
+    assert_string_equal(error_quote(&quote,
+                                    "\xe2\x80\xae"
+                                    "a\xc2\x85\xc3\xa9",
+                                    8),
+                        "\\xe2\\x80\\xae"
+                        "a\\xc2\\x85\xc3\xa9");
+    arena_free(arena);
+    buffer_free(&line);
+}
+
 static void cut_lines_are_no_events_and_are_ended(void **state)
 {
     (void)state;
@@ -173,6 +199,7 @@ int main(void)
         cmocka_unit_test(retries_are_counted_by_what_failed),
         cmocka_unit_test(values_read_back),
         cmocka_unit_test(bad_utf8_is_escaped),
+        cmocka_unit_test(what_misleads_is_escaped),
         cmocka_unit_test(cut_lines_are_no_events_and_are_ended),
         cmocka_unit_test(links_to_strangers_files_are_no_logs),
         cmocka_unit_test(the_fold_is_of_the_last_attempt),

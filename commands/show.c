@@ -26,6 +26,14 @@
 #include "spool/settings.h"
 #include "stages/prepare/prepare.h"
 
+/* What others wrote is on one line, and no order to a terminal. */
+static void print_quoted(const char *name, struct text text)
+{
+    struct error_quote_buffer buffer;
+    if (text.length)
+        printf("%-15s %s\n", name, error_quote(&buffer, text.data, text.length));
+}
+
 static void print_fact(const char *name, struct text text)
 {
     if (text.length)
@@ -201,7 +209,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_fact("name", record->name);
     print_fact("owner", record->owner);
     print_times(view);
-    print_fact("file", record->source);
+    print_quoted("file", record->source);
     print_fact("library", record->library);
     print_version(record);
     print_fact("type", record->type);

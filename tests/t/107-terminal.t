@@ -54,4 +54,8 @@ for verb in render "render --json" convert "convert --json"; do
     # shellcheck disable=SC2086
     like "$(on_terminal $verb "$scratch/nasty.yaml")" 'mine' "and something"
 done
+
+# What the name of a dropped file holds is one line of `show`.
+sed -i 's|^source: .*|source: "a\\e[2J\\nowner           forged\\u202e.yaml"|' "$job/job.yaml"
+like "$(dlspool show "$id" | cat -v)" '^file            a\\x1b\[2J\\x0aowner           forged\\xe2\\x80\\xae.yaml$' "show quotes the name of a file"
 done_testing

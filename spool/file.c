@@ -111,3 +111,12 @@ int spool_file_replace_private(int job, const char *name, struct text bytes, gid
 {
     return replace_file(job, name, bytes, PRIVATE_FILE, group, true, error);
 }
+
+int spool_file_open_lock(int directory, const char *name)
+{
+    struct stat status;
+    int file = sys.openat(directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file >= 0 && !sys.fstat(file, &status) && (status.st_mode & (S_IRWXG | S_IRWXO)))
+        (void)sys.fchmod(file, S_IRUSR | S_IWUSR);
+    return file;
+}

@@ -37,4 +37,8 @@ int spool_file_give(int file, int directory, gid_t group);
  * with errno on failure. */
 int spool_file_damaged(int job, const char *name);
 
+/* Open a file that is there to be locked, or make it.  It is private, also where an older version has made it
+ * readable: who may read a file may lock it against those who want to lock it for writing.  -1 with errno. */
+int spool_file_open_lock(int directory, const char *name);
+
 #endif

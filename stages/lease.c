@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "spool/file.h"
 #include "stages/epoch.h"
 
 enum { RENEWALS = 6 };
@@ -37,8 +39,7 @@ void lease_open(struct lease *lease, const struct spool *spool, int64_t takeover
 static void try_lock(struct lease *lease)
 {
     if (lease->lock < 0)
-        lease->lock = sys.openat(lease->spool->root, ".lock",
-                                 O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+        lease->lock = spool_file_open_lock(lease->spool->root, ".lock");
     lease->refused = false;
     if (lease->locked || lease->lock < 0)
         return;
@@ -274,10 +275,11 @@ int lease_present(const struct spool *spool, char *who)
         return 0;
     if (!lease_line_is_state(&line, locked) || !lease_line_is_here(&line))
         return 1;
-    /* The daemon had the lock of this host: if that is free now, the daemon is gone. */
+    /* The daemon had the lock of this host: if that is free now, the daemon is gone.  Who may not look at the
+     * lock looks for the process. */
     int lock = sys.openat(spool->root, ".lock", O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (lock < 0)
-        return -1;
+        return errno == EACCES ? kill(line.process, 0) == 0 || errno == EPERM : -1;
     struct flock probe = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     int result = fcntl(lock, F_OFD_GETLK, &probe) ? -1 : probe.l_type != F_UNLCK;
     sys.close(lock);

@@ -164,7 +164,7 @@ int stage_run(const struct stage_operations *operations, const char *directory)
 
 int stage_lock_pass(const struct stage *stage, const char *name, int *lock, struct error *error)
 {
-    *lock = sys.openat(stage->spool.root, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+    *lock = spool_file_open_lock(stage->spool.root, name);
     if (*lock < 0)
         return error_errno(error, "%s could not be opened", name);
     if (sys.lock(*lock, F_WRLCK) == 0)

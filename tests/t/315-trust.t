@@ -111,5 +111,16 @@ ok "changed settings that others may write to are left alone" wait_for 20 said "
 chmod o-w "$spool/dlspool.yaml"
 echo '# by root' >>"$spool/dlspool.yaml"
 ok "until nobody else may" wait_for 20 said "dlspool.yaml has changed and is good"
-stop_daemon
+
+# Who may read a file may lock it: the locks of the stages are nobody else's.
+as_other() { setpriv --reuid $other --regid $other --clear-groups "$@"; }
+chmod 644 "$spool/.resubmit.lock" # as an older version made it
+is_private() { [ "$(stat -c %a "$spool/$1")" = 600 ]; }
+ok ".resubmit.lock is for nobody else" wait_for 20 is_private .resubmit.lock
+ok ".lock neither" is_private .lock
+like "$(as_other "$DLSPOOL" -s "$spool" status 2>&1)" '^daemon .*process' "others are told that the spool is served all the same"
+kill -KILL "$daemon" $(pgrep -P "$daemon")
+wait "$daemon" 2>/dev/null
+daemon=
+like "$(as_other "$DLSPOOL" -s "$spool" status 2>&1)" '^daemon +not running' "and when it is not any more"
 done_testing

@@ -126,12 +126,34 @@ static void who_stands_by_has_no_lock(void **state)
     lease_release(&standing);
 }
 
+/* Who may open a file for reading may keep others from locking it for writing. */
+static void nobody_else_can_open_the_lock(void **state)
+{
+    struct lease lease;
+    struct error error;
+    struct stat status;
+    char who[LEASE_WHO_SIZE];
+    (void)state;
+    for (int older = 0; older < 2; older++) {
+        unlinkat(spool.root, ".lock", 0);
+        if (older)
+            close(openat(spool.root, ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+        lease_open(&lease, &spool, TAKEOVER);
+        assert_int_equal(lease_take(&lease, who, &error), 1);
+        assert_true(lease.locked);
+        assert_int_equal(fstatat(spool.root, ".lock", &status, 0), 0);
+        assert_int_equal(status.st_mode & 07777, 0600);
+        lease_release(&lease);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_used_once),
         cmocka_unit_test(who_has_the_lock_comes_first),
         cmocka_unit_test(who_stands_by_has_no_lock),
+        cmocka_unit_test(nobody_else_can_open_the_lock),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

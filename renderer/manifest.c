@@ -6,6 +6,7 @@
 #include "base/yaml.h"
 #include "renderer/context.h"
 #include "renderer/functions.h"
+#include "renderer/unread.h"
 
 struct work {
     struct arena *arena;
@@ -315,9 +316,10 @@ static const struct template *find_include(void *context, struct text path, stru
     return repository_template(context, path, error);
 }
 
+/* `unread` may be NULL. */
 static struct value *render_tree(struct arena *arena, struct repository *repository,
                                  const struct value *context, const char *path, int64_t now,
-                                 struct error *error)
+                                 struct unread *unread, struct error *error)
 {
     const struct template *template = repository_template(repository, text_of(path), error);
     if (!template)
@@ -329,6 +331,8 @@ static struct value *render_tree(struct arena *arena, struct repository *reposit
         .include = find_include,
         .include_context = repository,
         .now = now,
+        .watched = unread ? unread->watched : NULL,
+        .watched_count = unread ? unread->count : 0,
     };
     struct value *tree = template_render(template, &rendering, error);
     if (tree && tree->kind != VALUE_OBJECT) {
@@ -361,18 +365,20 @@ int manifest_write(struct arena *arena, const struct value *tree, const char *pa
     return 0;
 }
 
-const struct value *manifest_render_tree(struct arena *arena, struct repository *repository,
-                                         const char *template_path, struct text image,
-                                         const struct value *job, int64_t now,
-                                         enum render_failure *failure, struct error *error)
+static const struct value *render_watched(struct arena *arena, struct repository *repository,
+                                          const char *template_path, struct text image,
+                                          const struct value *job, int64_t now,
+                                          struct unread *unread, enum render_failure *failure,
+                                          struct error *error)
 {
     *failure = RENDER_TEMPLATE_FAULT;
     const struct value *site = repository_site(repository, error);
     if (!site)
         return NULL;
     functions_reset();
-    const struct value *tree = render_tree(
-        arena, repository, context_build(arena, job, image, site), template_path, now, error);
+    const struct value *tree =
+        render_tree(arena, repository, context_build(arena, job, image, site), template_path, now,
+                    unread, error);
     if (!tree && functions_refused()) {
         *failure = RENDER_NOT_ALLOWED;
         error_set(error, "%s", functions_refusal());
@@ -380,14 +386,27 @@ const struct value *manifest_render_tree(struct arena *arena, struct repository 
     return tree;
 }
 
+const struct value *manifest_render_tree(struct arena *arena, struct repository *repository,
+                                         const char *template_path, struct text image,
+                                         const struct value *job, int64_t now,
+                                         enum render_failure *failure, struct error *error)
+{
+    return render_watched(arena, repository, template_path, image, job, now, NULL, failure, error);
+}
+
 int manifest_render_with(struct arena *arena, struct repository *repository,
                          const char *template_path, struct text image, const struct value *job,
                          int64_t now, struct render_result *result, enum render_failure *failure,
                          struct error *error)
 {
+    struct unread unread;
+    unread_watch(arena, &unread, job);
     const struct value *tree =
-        manifest_render_tree(arena, repository, template_path, image, job, now, failure, error);
-    return tree ? manifest_write(arena, tree, template_path, result, error) : -1;
+        render_watched(arena, repository, template_path, image, job, now, &unread, failure, error);
+    if (!tree || manifest_write(arena, tree, template_path, result, error))
+        return -1;
+    result->unread_count = unread_fields(arena, &unread, &result->unread);
+    return 0;
 }
 
 int manifest_render(struct arena *arena, struct repository *repository,

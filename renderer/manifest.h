@@ -42,6 +42,9 @@ struct render_result {
     struct text image;
     int image_line;      /* of images.txt; 0 when the user chose */
     struct text version; /* of the library in the image; empty: unknown */
+    /* Fields of the job that the template did not read (renderer/unread.h). */
+    const struct text *unread;
+    size_t unread_count;
 };
 
 /* Render with the commit that `repository` serves now: refresh it first.  0, or -1 with *failure
@@ -50,7 +53,7 @@ int manifest_render(struct arena *arena, struct repository *repository,
                     const struct render_input *input, struct render_result *result,
                     enum render_failure *failure, struct error *error);
 
-/* The same with the template and the image already chosen; fills in manifest and tree. */
+/* The same with the template and the image already chosen; fills in manifest, tree and unread. */
 int manifest_render_with(struct arena *arena, struct repository *repository,
                          const char *template_path, struct text image, const struct value *job,
                          int64_t now, struct render_result *result, enum render_failure *failure,

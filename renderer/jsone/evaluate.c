@@ -224,6 +224,26 @@ static struct value *evaluate_object(struct interpreter *self, const struct synt
 
 /* What stands behind a value: .name  [index]  [from:to]  (arguments) */
 
+/* Mark a value that is taken out of its object as read. */
+static struct value *take_member(struct interpreter *self, struct value *value)
+{
+    const struct rendering *rendering = self->rendering;
+    for (size_t i = 0; i < rendering->watched_count; i++)
+        if (rendering->watched[i].value == value)
+            rendering->watched[i].read = true;
+    return value;
+}
+
+/* Mark all members of an object that is used whole. */
+static struct value *take_whole(struct interpreter *self, struct value *object)
+{
+    const struct rendering *rendering = self->rendering;
+    for (size_t i = 0; object && i < rendering->watched_count; i++)
+        if (rendering->watched[i].object == object)
+            rendering->watched[i].read = true;
+    return object;
+}
+
 static struct value *get_property(struct interpreter *self, const struct value *value,
                                   struct text name)
 {
@@ -231,7 +251,7 @@ static struct value *get_property(struct interpreter *self, const struct value *
         return interpreter_raise(self, INTERPRETER_ERROR, "infix: . expects objects");
     const struct member *member = value_member(value, name);
     if (member)
-        return member->value;
+        return take_member(self, member->value);
     struct error_quote_buffer buffer;
     return interpreter_raise(self, INTERPRETER_ERROR, "object has no property \"%s\"",
                              error_quote(&buffer, name.data, name.length));
@@ -279,7 +299,7 @@ static struct value *get_index(struct interpreter *self, const struct value *val
         if (!interpreter_bytes(self, index->string.length))
             return NULL;
         struct member *member = value_member(value, index->string);
-        return member ? member->value : interpreter_null(self);
+        return member ? take_member(self, member->value) : interpreter_null(self);
     }
     if (value->kind != VALUE_LIST && value->kind != VALUE_STRING)
         return interpreter_raise(self, INTERPRETER_ERROR,
@@ -368,14 +388,6 @@ static struct value *access_value(struct interpreter *self, struct value *value,
                                         : get_slice(self, value, first, second);
 }
 
-static struct value *evaluate_access(struct interpreter *self, const struct syntax *syntax)
-{
-    struct value *value = evaluate_syntax(self, syntax->first);
-    for (const struct syntax *part = syntax->parts; value && part; part = part->next)
-        value = access_value(self, value, part);
-    return value;
-}
-
 static struct value *evaluate_name(struct interpreter *self, const struct syntax *syntax)
 {
     struct value *value = interpreter_find(self, syntax->name);
@@ -384,6 +396,19 @@ static struct value *evaluate_name(struct interpreter *self, const struct syntax
     struct error_quote_buffer buffer;
     return interpreter_raise(self, INTERPRETER_ERROR, "unknown context value %s",
                              error_quote(&buffer, syntax->name.data, syntax->name.length));
+}
+
+/* What stands first is not used whole. */
+static struct value *evaluate_access(struct interpreter *self, const struct syntax *syntax)
+{
+    bool named = syntax->first->kind == SYNTAX_NAME;
+    if (named && !interpreter_steps(self, 1))
+        return NULL;
+    struct value *value =
+        named ? evaluate_name(self, syntax->first) : evaluate_syntax(self, syntax->first);
+    for (const struct syntax *part = syntax->parts; value && part; part = part->next)
+        value = access_value(self, value, part);
+    return value;
 }
 
 static struct value *evaluate_compound(struct interpreter *self, const struct syntax *syntax)
@@ -411,7 +436,7 @@ static struct value *evaluate_syntax(struct interpreter *self, const struct synt
     if (syntax->kind == SYNTAX_CONSTANT)
         return syntax->constant;
     if (syntax->kind == SYNTAX_NAME)
-        return evaluate_name(self, syntax);
+        return take_whole(self, evaluate_name(self, syntax));
     if (!interpreter_enter(self))
         return NULL;
     struct value *value = evaluate_compound(self, syntax);

@@ -31,6 +31,13 @@ struct template_limits {
 
 extern const struct template_limits template_default_limits;
 
+/* A member of an object of the context, of which the caller wants to know whether the template reads it: an expression
+ * takes it out of its object, or uses the object whole, by its name. */
+struct watched_value {
+    const struct value *object, *value;
+    bool read;
+};
+
 struct rendering {
     struct arena *arena;                       /* the result and everything on the way live here */
     const struct value *context;               /* an object; each key must be an identifier */
@@ -39,6 +46,8 @@ struct rendering {
     void *include_context;
     int64_t now;                          /* the time `now` gives, milliseconds since 1970 */
     const struct template_limits *limits; /* NULL: the default ones */
+    struct watched_value *watched;
+    size_t watched_count;
 };
 
 #endif

@@ -571,6 +571,54 @@ static void functions_refuse_what_they_cannot_do(void **state)
     assert_true(text_is(call("basename", value_string(arena, "/"))->string, ""));
 }
 
+/* The fields that the job has and the template did not read, in one text. */
+static struct text unread(void)
+{
+    struct text all = TEXT("");
+    for (size_t i = 0; i < result.unread_count; i++)
+        all = arena_printf(arena, "%s%s ", all.data, result.unread[i].data);
+    return all;
+}
+
+static void fields_that_a_template_does_not_read_are_named(void **state)
+{
+    (void)state;
+    static const struct text words[] = {{"a100", 4}};
+    static const struct {
+        const char *template, *unread;
+    } cases[] = {
+        {"kind: x\n", "features script signal spread time_limit tasks.main.shm "},
+        {"kind: ${job.script}\ntime: {$eval: job.time_limit}\n",
+         "features signal spread tasks.main.shm "},
+        {"kind: {$eval: 'job[\"script\"]'}\nof: {$map: {$eval: job.tasks}, each(t): {$eval: t.shm}}\n",
+         "features signal spread time_limit "},
+        {"kind: x\nroles: {$map: {$eval: job.roles}, each(role): {$if: role.shm, then: 1}}\n",
+         "features script signal spread time_limit "},
+        /* What is not reached is not read. */
+        {"$if: '1 == 2'\nthen: {kind: '${job.script}', n: {$eval: job.features}}\nelse: {kind: x}\n",
+         "features script signal spread time_limit tasks.main.shm "},
+        /* A job that is used whole is read. */
+        {"kind: x\njob: {$merge: [{$eval: job}, {a: 1}]}\n", "tasks.main.shm "},
+    };
+    struct context_role role = one_role;
+    role.shm = 1 << 20;
+    struct context_job job = plain_job();
+    job.roles = &role;
+    job.features = words;
+    job.features_count = 1;
+    job.spread = TEXT("require");
+    job.time_limit = 60000;
+    job.signal_name = TEXT("USR1");
+    struct render_input input = input_for("any", "");
+    input.job = context_job(arena, &job);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        serve(cases[i].template);
+        if (render(&input))
+            fail_msg("%s", error.text);
+        assert_string_equal(unread().data, cases[i].unread);
+    }
+}
+
 static void the_result_outlives_the_commit(void **state)
 {
     (void)state;
@@ -606,6 +654,7 @@ int main(void)
         TEST(a_port_is_the_jobs_own_for_ever),
         TEST(shell_gives_the_word_back),
         TEST(functions_refuse_what_they_cannot_do),
+        TEST(fields_that_a_template_does_not_read_are_named),
         TEST(the_result_outlives_the_commit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "request/arguments.h"
 #include "request/dialects/dialects.h"
 #include "stages/prepare/platform.h"
+#include "stages/prepare/without_effect.h"
 #include "stages/shared/sweep.h"
 #include "stages/users.h"
 
@@ -346,6 +347,11 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
                         &preparation->error))
         return PREPARE_NOT_RENDERED;
     take_notes(arena, &preparation->notes);
+    if (without_effect_tell(arena, executor, description, rendered, &preparation->notes,
+                            &preparation->error)) {
+        preparation->failure = RENDER_NOT_ALLOWED;
+        return PREPARE_NOT_RENDERED;
+    }
     char digest[SHA256_HEX_SIZE];
     sha256_hex(rendered->manifest, digest);
     record->manifest_sha256 = arena_text(arena, digest, SHA256_HEX_SIZE - 1);

@@ -84,6 +84,15 @@ like "$(versioned)" 'version 1.9,.* leave version out to get that of line 1' "a 
 like "$(versioned 'image: docker.io/x/y:1')" 'version: not checked' "a version beside an image of the user's own is not checked, and that is told"
 git checkout -q main
 
+# Templates that are older than fields of the job file: what they do not read is told.
+job_of() { printf 'name: older\nlibrary: any\nscript: x\ntasks: {main: {shm: 1Gi}}\n%s\n' "$@" >"$scratch/older.yaml"; dlspool render -r older "$scratch/older.yaml" 2>&1; }
+git checkout -q -b older && sed -i 's/{\$eval: job.features}/[]/' common/local/job.yaml && sed -i 's/task\.shm/task.memory/' common/local/task.yaml && git commit -qam "no features" && git push -q origin older
+like "$(job_of 'features: [a100]')" 'features: the template local/any/single.yaml of templates.git does not read it' "features that the template does not read are refused"
+output=$(job_of 'debug: 10m')
+like "$output" 'note: tasks.main.shm: no effect: the template local/any/single.yaml .* does not read it' "the size of /dev/shm that it does not read is noted"
+like "$output" 'note: debug: no effect here' "and that nothing is kept to look at"
+git checkout -q main
+
 # Another branch is nobody's business.
 git checkout -q -b draft && echo 'x: [' >broken.yaml && git add -A && git commit -qm draft
 ok "a push to another branch is not checked" git push -q origin draft

@@ -1,6 +1,7 @@
 /* stages/resubmit/named_jobs.c - which job a user means by a name */
 #include "stages/resubmit/named_jobs.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct candidate { /* a job whose id begins as it should */
     bool read;
     uid_t uid;
     bool refused;     /* it was refused for what it was to wait for, and does not count */
+    bool ended;       /* nothing brings it back by itself */
     struct text name; /* empty: it has none, or its record cannot be read */
 };
 
@@ -67,6 +69,15 @@ static int compare_ages(const void *a, const void *b)
     return text_compare(id_token(text_of(first->place.id)), id_token(text_of(second->place.id)));
 }
 
+static bool has_ended(int job, enum state state, const struct job_record *record)
+{
+    struct stat request;
+    if (state != STATE_FAILED)
+        return state == STATE_DONE;
+    return record->failed && record->failure.when == RETRY_NEVER &&
+           sys.fstatat(job, "retry", &request, AT_SYMLINK_NOFOLLOW);
+}
+
 /* Read the owner and the name of a candidate. */
 static void read_candidate(struct search *search, struct candidate *candidate)
 {
@@ -85,6 +96,7 @@ static void read_candidate(struct search *search, struct candidate *candidate)
         candidate->uid = record.uid;
         candidate->refused = place.state == STATE_FAILED && record.failed &&
                              text_is(record.failure.reason, REASON_BAD_AFTER);
+        candidate->ended = has_ended(job, place.state, &record);
         candidate->name = arena_text(search->arena, record.name.data, record.name.length);
     }
     if (job >= 0)
@@ -98,7 +110,8 @@ static bool is_meant(struct search *search, struct candidate *candidate,
 {
     if (!candidate->read)
         read_candidate(search, candidate);
-    return candidate->uid == named_job->uid && text_equal(candidate->name, named_job->name);
+    return candidate->uid == named_job->uid && text_equal(candidate->name, named_job->name) &&
+           !(named_job->unended && candidate->ended);
 }
 
 /* Choose among the jobs found so far: the youngest before the referring job, or else the oldest after it. */
@@ -122,7 +135,7 @@ static void choose_named_job(struct search *search, struct named_job *named_job)
             return;
         }
     }
-    for (size_t i = first_after; i < family->count; i++) {
+    for (size_t i = first_after; i < family->count && !named_job->unended; i++) {
         const char *id = family->candidates[i].place.id;
         if (!text_is(named_job->id, id) && is_meant(search, &family->candidates[i], named_job) &&
             !family->candidates[i].refused) {
@@ -146,6 +159,8 @@ static bool all_settled(const struct named_job *named, size_t count, const char 
     char date[CLOCK_TEXT_SIZE];
     for (size_t i = 0; i < count; i++) {
         struct text found = text_of(named[i].found);
+        if (named[i].unended)
+            continue;
         if (!found.length || text_compare(id_token(found), id_token(named[i].id)) > 0 ||
             strcmp(clock_date(id_time(found), date), day) <= 0)
             return false;

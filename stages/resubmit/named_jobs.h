@@ -10,6 +10,7 @@
 #ifndef STAGES_RESUBMIT_NAMED_JOBS_H
 #define STAGES_RESUBMIT_NAMED_JOBS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "spool/spool.h"
@@ -18,6 +19,7 @@ struct named_job {
     struct text name; /* as the user wrote it */
     uid_t uid;        /* whose job it is */
     struct text id;   /* of the referring job */
+    bool unended;     /* it is the most recent earlier one that has not ended, or none */
     /* Filled in: */
     char found[ID_SIZE]; /* or "" */
 };

@@ -83,15 +83,44 @@ static const char *make(struct fixture *fixture, const char *name, uid_t uid, in
     return id;
 }
 
-static const char *meant(struct fixture *fixture, const char *name, uid_t uid, const char *by,
-                         int64_t since)
+static const char *look(struct fixture *fixture, struct named_job named_job, int64_t since)
 {
     static char found[ID_SIZE];
-    struct named_job named_job = {.name = text_of(name), .uid = uid, .id = text_of(by)};
     struct error error;
     assert_int_equal(named_jobs_find(&fixture->spool, &named_job, 1, since, &error), 0);
     memcpy(found, named_job.found, sizeof(found));
     return found;
+}
+
+static const char *meant(struct fixture *fixture, const char *name, uid_t uid, const char *by,
+                         int64_t since)
+{
+    return look(fixture, (struct named_job){.name = text_of(name), .uid = uid, .id = text_of(by)},
+                since);
+}
+
+/* What a singleton waits for. */
+static void the_latest_before_it_that_has_not_ended(void **state)
+{
+    struct fixture *fixture = *state;
+    struct named_job of = {.name = TEXT("turn"), .uid = 7, .unended = true};
+    struct error error;
+    const char *oldest = make(fixture, "turn", 7, noon - a_day, STATE_SUBMITTED, 0, NULL);
+    make(fixture, "turn", 7, noon - 9, STATE_DONE, noon, NULL);
+    make(fixture, "turn", 8, noon - 8, STATE_SUBMITTED, 0, NULL);
+    const char *comes_back = make(fixture, "turn", 7, noon - 7, STATE_FAILED, 0, NULL);
+    make(fixture, "turn", 7, noon - 6, STATE_FAILED, 0, "Killed");
+    of.id = text_of(make(fixture, "turn", 7, noon, STATE_HELD, 0, NULL));
+    make(fixture, "turn", 7, noon + 5, STATE_SUBMITTED, 0, NULL);
+    assert_string_equal(look(fixture, of, 0), comes_back);
+    struct job_place place = {.state = STATE_FAILED};
+    memcpy(place.id, comes_back, strlen(comes_back) + 1);
+    assert_int_equal(job_move(&fixture->spool, &place, STATE_DONE, noon, &error), 0);
+    assert_string_equal(look(fixture, of, 0), oldest);
+    place = (struct job_place){.state = STATE_SUBMITTED};
+    memcpy(place.id, oldest, strlen(oldest) + 1);
+    assert_int_equal(job_move(&fixture->spool, &place, STATE_DONE, noon, &error), 0);
+    assert_string_equal(look(fixture, of, 0), "");
 }
 
 static void the_latest_before_it(void **state)
@@ -175,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_latest_before_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_latest_before_it_that_has_not_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_first_after_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(how_jobs_stand, set_up, tear_down),
     };

@@ -9,7 +9,8 @@
 enum { NAME_LONGEST = 255 }; /* bytes: as long as a name of any dialect */
 
 static const char *const names[] = {
-    [AFTER_OK] = "afterok", [AFTER_ANY] = "afterany", [AFTER_NOT_OK] = "afternotok", NULL};
+    [AFTER_OK] = "afterok",  [AFTER_ANY] = "afterany",        [AFTER_NOT_OK] = "afternotok",
+    [AFTER_BEGUN] = "after", [AFTER_SINGLETON] = "singleton", NULL};
 
 const char *after_condition_name(enum condition condition)
 {
@@ -82,8 +83,22 @@ static void read_unknown(struct conditions *conditions, const struct value_path 
     struct error_quote_buffer buffer;
     struct nearest_hint hint;
     problems_add(conditions->reading, path, line, column,
-                 "found the condition \"%s\", expected afterok, afterany or afternotok%s",
+                 "found the condition \"%s\", expected afterok, afterany, afternotok, "
+                 "after or singleton%s",
                  error_quote(&buffer, word.data, word.length), nearest_hint(&hint, word, names));
+}
+
+/* singleton stands alone: it is about the job's own name. */
+static void read_singleton(struct conditions *conditions, const struct value_path *path,
+                           uint32_t line, uint32_t column, bool alone)
+{
+    if (alone)
+        add_condition(conditions, AFTER_SINGLETON, (struct text){"", 0});
+    else
+        problems_add(
+            conditions->reading, path, line, column,
+            "found jobs after singleton, expected it alone: it waits for your earlier jobs "
+            "of this job's name");
 }
 
 /* Read conditions written as one word: commas between conditions, colons between jobs. */
@@ -99,14 +114,18 @@ static void read_word_of_conditions(struct conditions *conditions, const struct 
     while (text_next(&rest, ',', &part)) {
         struct text jobs = part, word = part;
         enum condition condition = AFTER_OK;
-        if (memchr(part.data, ':', part.length)) {
+        bool alone = !memchr(part.data, ':', part.length);
+        if (!alone) {
             text_next(&jobs, ':', &word);
             if (!after_condition_find(word, &condition)) {
                 read_unknown(conditions, path, value->line, value->column, word);
                 continue;
             }
         }
-        read_jobs(conditions, path, value, condition, jobs);
+        if (condition == AFTER_SINGLETON || (alone && text_is(word, "singleton")))
+            read_singleton(conditions, path, value->line, value->column, alone);
+        else
+            read_jobs(conditions, path, value, condition, jobs);
     }
 }
 
@@ -140,6 +159,10 @@ static void read_map(struct conditions *conditions, const struct value_path *pat
         enum condition condition;
         if (!after_condition_find(member->key, &condition)) {
             read_unknown(conditions, &under, member->line, member->column, member->key);
+            continue;
+        }
+        if (condition == AFTER_SINGLETON) {
+            read_singleton(conditions, &under, member->line, member->column, false);
             continue;
         }
         if (jobs->kind != VALUE_LIST) {

@@ -136,12 +136,15 @@ static bool is_batch(const struct description *job)
 static void put_after(struct arena *arena, struct value *map, const struct description *job)
 {
     struct value *list = value_list(arena);
-    for (size_t i = 0; i < job->after_count; i++)
-        value_append(
-            arena, list,
-            value_text(arena,
-                       arena_printf(arena, "%s:%.*s", after_condition_name(job->after[i].condition),
-                                    (int)job->after[i].job.length, job->after[i].job.data)));
+    for (size_t i = 0; i < job->after_count; i++) {
+        const struct dependency *dependency = &job->after[i];
+        bool alone = dependency->condition == AFTER_SINGLETON;
+        value_append(arena, list,
+                     value_text(arena, arena_printf(arena, "%s%s%.*s",
+                                                    after_condition_name(dependency->condition),
+                                                    alone ? "" : ":", (int)dependency->job.length,
+                                                    alone ? "" : dependency->job.data)));
+    }
     if (list->list.count)
         value_put(arena, map, "after", list);
 }

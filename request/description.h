@@ -58,15 +58,17 @@ struct completion {
                                    roles */
 };
 
-/* How another job must have ended before this one begins. */
+/* What must have become of another job before this one begins. */
 enum condition {
-    AFTER_OK,    /* it succeeded */
-    AFTER_ANY,   /* it ended, successfully or not */
-    AFTER_NOT_OK /* it has failed for good */
+    AFTER_OK,       /* it succeeded */
+    AFTER_ANY,      /* it ended, successfully or not */
+    AFTER_NOT_OK,   /* it has failed for good */
+    AFTER_BEGUN,    /* it has begun, or ended; not how it ended */
+    AFTER_SINGLETON /* all earlier jobs of the owner that have this job's name have ended */
 };
 struct dependency {
     enum condition condition;
-    struct text job; /* its name or its id, as the user wrote it */
+    struct text job; /* its name or its id, as the user wrote it; empty with AFTER_SINGLETON */
 };
 
 /* A note for the owner in the job's log: something was understood but has no effect here. */

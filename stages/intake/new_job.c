@@ -119,11 +119,13 @@ static void take_conditions(struct arena *arena, struct job_record *record,
                           clock_format(record->begin, time));
     record->after_count = description->after_count;
     record->after = arena_allocate(arena, (record->after_count + 1) * sizeof(*record->after));
-    for (size_t i = 0; i < record->after_count; i++)
+    for (size_t i = 0; i < record->after_count; i++) {
+        enum condition condition = description->after[i].condition;
         record->after[i] = (struct awaited){
-            .condition = text_of(after_condition_name(description->after[i].condition)),
-            .job = description->after[i].job,
+            .condition = text_of(after_condition_name(condition)),
+            .job = condition == AFTER_SINGLETON ? record->name : description->after[i].job,
         };
+    }
 }
 
 /* Write job.yaml and what belongs to the state that the job begins in. */

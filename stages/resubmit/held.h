@@ -34,7 +34,8 @@ struct held_condition {
     struct awaited awaited; /* texts of the struct held that it belongs to */
     enum condition condition;
     char id[ID_SIZE];
-    bool found; /* the id is not in job.yaml yet */
+    bool found;     /* the id is not in job.yaml yet */
+    bool none_left; /* no job that a singleton would wait for was found */
     bool holds;
     const struct dependency_status *dependency; /* of this pass; NULL: not asked for */
 };
@@ -70,7 +71,9 @@ struct held_jobs {
     struct dependencies *dependencies;
     struct arena *arena;
     uint64_t pass;
-    int64_t soonest; /* the first time at which a job that waits for nothing else begins; 0: none */
+    /* When to look again: the first time at which a job that waits for nothing else begins, or soon where one waits
+     * for another to begin, of which no directory tells; 0: no such job. */
+    int64_t soonest;
     struct held **by_age; /* all of `jobs` */
     size_t count;
 };

@@ -33,12 +33,24 @@ static void ask_for_name(struct questions *questions, struct held *held,
     questions->askers = memory_grow(questions->askers, questions->count, &questions->capacity,
                                     sizeof(*questions->askers));
     questions->named[questions->count] =
-        (struct named_job){.name = condition->awaited.job, .uid = held->uid, .id = held_id(held)};
+        (struct named_job){.name = condition->awaited.job,
+                           .uid = held->uid,
+                           .id = held_id(held),
+                           .unended = condition->condition == AFTER_SINGLETON};
     questions->askers[questions->count++] = (struct asker){held, condition};
     /* A job that came since done/ was searched has ended since, too. */
     int64_t since = held->looked_for ? held->accepted - CLOCK_DAY : 0;
     if (questions->count == 1 || since < questions->since)
         questions->since = since;
+}
+
+/* A singleton waits for one earlier job after the other, until none is left. */
+static bool awaits_other(struct held_jobs *jobs, struct held_condition *condition)
+{
+    if (!condition->awaited.id.length)
+        return false;
+    enum dependency_state kind = dependency_find(jobs->dependencies, condition->awaited.id)->kind;
+    return kind != DEPENDENCY_DONE && kind != DEPENDENCY_LOST && kind != DEPENDENCY_GONE;
 }
 
 /* A word that has the form of an id, and is the id of a job in this spool, is an id; anything else is a name. */
@@ -47,6 +59,11 @@ static void ask_about_names(struct held_jobs *jobs, struct questions *questions,
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
         struct text word = condition->awaited.job;
+        if (condition->condition == AFTER_SINGLETON) {
+            if (!awaits_other(jobs, condition))
+                ask_for_name(questions, held, condition);
+            continue;
+        }
         if (condition->awaited.id.length)
             continue;
         enum dependency_state kind =
@@ -58,10 +75,17 @@ static void ask_about_names(struct held_jobs *jobs, struct questions *questions,
     }
 }
 
+/* Take what was found for a name; a job that waits for itself, or for an id that is not there, is refused. */
 static void take_answer(struct held *held, struct held_condition *condition,
                         const struct named_job *named_job)
 {
     struct text found = text_of(named_job->found);
+    if (named_job->unended) {
+        condition->none_left = !found.length;
+        if (found.length && !text_equal(found, condition->awaited.id))
+            found_id(condition, found);
+        return;
+    }
     bool own_name = text_is(named_job->name, held->name);
     /* By its own name the job can only mean an earlier job. */
     if (found.length && !(own_name && text_compare(id_token(found), id_token(named_job->id)) > 0))

@@ -60,10 +60,8 @@ bool held_pass_waits_for_jobs(const struct held *held)
 
 static void mark_hopeless(struct held *held, const struct held_condition *condition)
 {
-    static const char *const wanted[] = {
-        [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
     const struct dependency_status *dependency = condition->dependency;
-    const char *id = condition->id, *word = wanted[condition->condition];
+    const char *id = condition->id, *word = hold_wanted(condition->condition);
     if (dependency->kind == DEPENDENCY_GONE)
         held_pass_decide(held, HELD_LOST,
                          "The job waited for %s (%s), which is no longer in the spool.", id, word);
@@ -77,10 +75,13 @@ static void mark_hopeless(struct held *held, const struct held_condition *condit
 }
 
 /* Is the condition met?  If not, *possible says whether it still can be. */
-static bool condition_holds(struct held_condition *condition, bool *possible)
+static bool condition_holds(struct held_jobs *jobs, struct held_condition *condition,
+                            bool *possible)
 {
     enum dependency_state kind = condition->dependency->kind;
     *possible = true;
+    if (condition->condition == AFTER_SINGLETON)
+        return condition->none_left;
     switch (kind) {
     case DEPENDENCY_DONE:
         *possible = condition->condition != AFTER_NOT_OK;
@@ -92,8 +93,15 @@ static bool condition_holds(struct held_condition *condition, bool *possible)
         *possible = false;
         return false;
     default:
-        return false;
+        return condition->condition == AFTER_BEGUN &&
+               dependency_has_begun(jobs->dependencies, condition->awaited.id);
     }
+}
+
+static void look_again_at(struct held_jobs *jobs, int64_t time)
+{
+    if (!jobs->soonest || time < jobs->soonest)
+        jobs->soonest = time;
 }
 
 /* Decide whether a held job goes on, waits, or can never go on.  A kill decides first, then damage, then the
@@ -113,7 +121,9 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         condition->holds = false;
         if (condition->awaited.id.length) {
             condition->dependency = dependency_find(jobs->dependencies, condition->awaited.id);
-            condition->holds = condition_holds(condition, &possible);
+            condition->holds = condition_holds(jobs, condition, &possible);
+        } else if (condition->condition == AFTER_SINGLETON) {
+            condition->holds = condition->none_left;
         } else if (now - held->since >= jobs->settings->after_unknown) {
             char patience[CLOCK_TEXT_SIZE];
             duration_format(jobs->settings->after_unknown, patience);
@@ -129,13 +139,15 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
             return;
         }
         waits_for += !condition->holds;
+        if (!condition->holds && condition->condition == AFTER_BEGUN)
+            look_again_at(jobs, now + jobs->settings->scan_interval);
     }
     if (waits_for || held->is_held)
         return;
     if (held->begin <= now)
         held->decision = HELD_GOES_ON;
-    else if (!jobs->soonest || held->begin < jobs->soonest)
-        jobs->soonest = held->begin;
+    else
+        look_again_at(jobs, held->begin);
 }
 
 /* Decisions of the previous pass are made again, except that damage stays until the files are read again. */

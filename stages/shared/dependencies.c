@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/names.h"
+#include "spool/eventlog.h"
 #include "spool/jobs.h"
 #include "spool/record.h"
 #include "stages/guard.h"
@@ -18,6 +19,7 @@ struct known {
     struct dependency_status dependency;
     uint64_t asked;          /* in which pass */
     bool seen;               /* it was somewhere once */
+    bool begun;              /* its log says so */
     int64_t gone;            /* of clock_elapsed: since when it has been nowhere; 0: it is not */
     struct timespec changed; /* of its directory in failed/ when its record was read */
 };
@@ -162,4 +164,34 @@ const struct dependency_status *dependency_find(struct dependencies *dependencie
             look_everywhere(dependencies, id, known);
     }
     return &known->dependency;
+}
+
+static bool log_has_start(int job)
+{
+    struct buffer log = {0};
+    struct event event;
+    bool begun = false;
+    if (eventlog_read_undamaged(job, &log, NULL) == 0)
+        for (struct text rest = buffer_text(&log); !begun && eventlog_next(&rest, &event);)
+            begun = text_is(event.name, "started");
+    buffer_free(&log);
+    return begun;
+}
+
+bool dependency_has_begun(struct dependencies *dependencies, struct text id)
+{
+    struct known *known = find_known(dependencies, id);
+    struct job_place place;
+    struct guard_before before;
+    if (!known || known->begun || jobs_find(dependencies->spool, id, &place, NULL))
+        return known && known->begun;
+    int job = job_open(dependencies->spool, &place);
+    if (job < 0)
+        return false;
+    if (guard_begin(guard_own(), place.id, &before)) {
+        known->begun = log_has_start(job);
+        guard_return(guard_own(), &before);
+    }
+    sys.close(job);
+    return known->begun;
 }

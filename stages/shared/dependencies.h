@@ -43,4 +43,8 @@ void dependencies_end(struct dependencies *dependencies);
 /* The id must be a valid one.  Valid until the end of the pass. */
 const struct dependency_status *dependency_find(struct dependencies *dependencies, struct text id);
 
+/* Has the job been started in any attempt?  Its log is read for that until it has.  False while that cannot be
+ * read. */
+bool dependency_has_begun(struct dependencies *dependencies, struct text id);
+
 #endif

@@ -14,13 +14,20 @@
 
 enum { MOST_IN_SENTENCE = 4, MOST_LINES = 40 }; /* jobs that are named */
 
-/* What has to become of the other job. */
-static const char *wanted_end(struct text condition)
+const char *hold_wanted(enum condition condition)
 {
-    static const char *const words[] = {
-        [AFTER_OK] = "must succeed", [AFTER_ANY] = "must finish", [AFTER_NOT_OK] = "must fail"};
-    enum condition known;
-    return after_condition_find(condition, &known) ? words[known] : "must finish";
+    static const char *const words[] = {[AFTER_OK] = "must succeed",
+                                        [AFTER_ANY] = "must finish",
+                                        [AFTER_NOT_OK] = "must fail",
+                                        [AFTER_BEGUN] = "must begin",
+                                        [AFTER_SINGLETON] = "must finish"};
+    return words[condition];
+}
+
+static enum condition condition_of(const struct awaited *awaited)
+{
+    enum condition condition;
+    return after_condition_find(awaited->condition, &condition) ? condition : AFTER_ANY;
 }
 
 static void add_text(struct buffer *out, struct text text)
@@ -31,8 +38,11 @@ static void add_text(struct buffer *out, struct text text)
 
 static void name_job(struct buffer *out, const struct awaited *awaited)
 {
-    add_text(out, awaited->id.length ? awaited->id : awaited->job);
-    buffer_printf(out, " (%s)", wanted_end(awaited->condition));
+    if (condition_of(awaited) == AFTER_SINGLETON && !awaited->id.length)
+        buffer_add_string(out, "earlier jobs of this name");
+    else
+        add_text(out, awaited->id.length ? awaited->id : awaited->job);
+    buffer_printf(out, " (%s)", hold_wanted(condition_of(awaited)));
 }
 
 /* In one sentence each: who holds it, until when, and for which jobs it waits. */
@@ -67,9 +77,12 @@ static void add_sentence(struct buffer *out, const struct hold_view *view)
     buffer_add_byte(out, '.');
 }
 
+/* How it is with one job that is waited for.  Of a singleton nothing is known before it was looked for. */
 static void add_line(struct buffer *out, const struct hold_reason *reason)
 {
     const struct awaited *awaited = reason->awaited;
+    if (condition_of(awaited) == AFTER_SINGLETON && !awaited->id.length)
+        return;
     add_text(out, awaited->condition);
     buffer_add_byte(out, ':');
     add_text(out, awaited->job);
@@ -90,7 +103,8 @@ static void add_line(struct buffer *out, const struct hold_reason *reason)
         buffer_printf(out, " which has failed (%s) and can still be retried.\n", reason->reason);
         break;
     default:
-        buffer_add_string(out, " which has not ended.\n");
+        buffer_printf(out, " which has not %s.\n",
+                      condition_of(awaited) == AFTER_BEGUN ? "begun" : "ended");
         break;
     }
 }
@@ -101,7 +115,8 @@ static void add_next(struct buffer *out, const struct hold_view *view)
     char time[CLOCK_TEXT_SIZE];
     bool unknown = false;
     for (size_t i = 0; i < view->count; i++)
-        unknown = unknown || !view->reasons[i].awaited->id.length;
+        unknown = unknown || (!view->reasons[i].awaited->id.length &&
+                              condition_of(view->reasons[i].awaited) != AFTER_SINGLETON);
     if (view->count)
         buffer_printf(out, "it is queued when %s, and fails if %s can no longer be met.",
                       view->count == 1 ? "this condition is met" : "all conditions are met",

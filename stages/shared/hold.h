@@ -7,6 +7,7 @@
 #ifndef STAGES_SHARED_HOLD_H
 #define STAGES_SHARED_HOLD_H
 
+#include "request/description.h"
 #include "spool/record.h"
 #include "stages/shared/control.h"
 #include "stages/shared/hold_tasks.h"
@@ -29,6 +30,9 @@ struct hold_view {
     int64_t begin;         /* its own time, which has not come; 0: it has, or there is none */
     int64_t patience_ends; /* when the wait for a job that has not come ends; 0: not known */
 };
+
+/* What has to become of the other job: "must succeed", ... */
+const char *hold_wanted(enum condition condition);
 
 /* Append the bytes of `why`. */
 void hold_explain(struct buffer *why, const struct hold_view *view);

@@ -349,6 +349,41 @@ else
     pass "other users' jobs # SKIP not root"
 fi
 
+# One at a time of a name: whatever becomes of those before.
+begun() { echo "2026-01-01T00:00:00.000Z started attempt=1" >>"$(job_dir "$1")/log"; }
+gate turn
+first=$(id_of turn)
+body turn 'after: singleton' | drop turn-2.yaml
+all_turns() { ls "$spool"/*/ "$spool"/done/*/ | grep -c '^turn-'; }
+two() { [ "$(all_turns)" = 2 ]; }
+wait_for 20 two
+second=$(ls "$spool/held" | grep '^turn-' | grep -v "^$first\$")
+body turn 'after: [singleton]' | drop turn-3.yaml
+waits_for() { grep -q "^Waiting for: $2 (must finish)" "$spool/held/$1/why"; }
+ok "a singleton waits for the one before" wait_for 20 waits_for "$second" "$first"
+three() { [ "$(all_turns)" = 3 ]; }
+wait_for 20 three
+third=$(ls "$spool/held" | grep '^turn-' | grep -v "^$first\$" | grep -v "^$second\$")
+ok "and the next for that one" wait_for 20 waits_for "$third" "$second"
+dlspool kill "$second" >/dev/null
+ok "when that is killed, for the one before it" wait_for 20 waits_for "$third" "$first"
+dlspool kill "$first" >/dev/null
+third_is_done() { ls -d "$spool"/done/*/"$third"; }
+ok "it goes on when none is left, although they failed" wait_for 20 third_is_done
+job alone 'after: singleton'
+ok "one that is alone goes on at once" wait_for 20 in_state alone "done"
+
+# When another has begun.
+gate long
+job beside 'after: "after:long"'
+ok "a job waits for another to begin" wait_for 20 held_for beside '(must begin)'
+like "$(why beside)" '^after:long is long-[a-z0-9]*, which waits in held/ itself' "and says that it has not"
+begun long
+ok "it goes on when that has begun, and not only when it ends" wait_for 20 in_state beside "done"
+ok "which is still there" in_state long held
+job ended-well 'after: "after:beside"'
+ok "what has ended has begun" wait_for 20 in_state ended-well "done"
+
 # A thousand behind one.
 gate one
 mkdir "$scratch/thousand"

@@ -51,6 +51,12 @@ static void every_way_to_say_it(void **state)
     means("{afternotok: 7}", "afternotok:7");
     means("prepare-1m80ns077fbyy", "afterok:prepare-1m80ns077fbyy");
     means("afterok", "afterok:afterok");
+    means("after", "afterok:after");
+    means("after:a:b", "after:a after:b");
+    means("{after: a}", "after:a");
+    means("singleton", "singleton:");
+    means("[singleton, afterany:a, singleton]", "singleton: afterany:a");
+    means("singleton,afterok:singleton", "singleton: afterok:singleton");
     /* Once each. */
     means("[a, afterok:a, afterany:a, a]", "afterok:a afterany:a");
 }
@@ -64,8 +70,10 @@ static void what_is_none(void **state)
     refused("true", "after: found true, expected the name or the id of a job");
     refused("[a, {b: c}]", "j.yaml:5:12: after[1]: found a map, expected the name or the id");
     refused("afterwards:a",
-            "after: found the condition \"afterwards\", expected afterok, afterany or "
-            "afternotok");
+            "after: found the condition \"afterwards\", expected afterok, afterany, afternotok, "
+            "after or singleton");
+    refused("singleton:a", "found jobs after singleton, expected it alone");
+    refused("{singleton: a}", "after.singleton: found jobs after singleton, expected it alone");
     refused("aftrok:a", "did you mean afterok?");
     refused("{afternok: a}", "after.afternok: found the condition \"afternok\"");
     refused("{afterok: [a, [b]]}", "after.afterok[1]: found a list, expected the name or the id");

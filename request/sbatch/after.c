@@ -11,10 +11,7 @@
 static const struct {
     const char *word, *instead;
 } others[] = {
-    {"after", "write afterany:JOB, which waits for its end, or start both from one script"},
     {"aftercorr", "write afterok:JOB, which waits for the whole array"},
-    {"singleton",
-     "write afterany:JOB with the job that goes before it, or let the script wait by flock(1)"},
     {"expand", "ask for all that the job needs in the first place"},
     {"afterburstbuffer", "write afterany:JOB"},
     {"before", "write #DL after=NAME into the job that comes after this one"},
@@ -26,7 +23,11 @@ static const struct {
 
 static bool is_kept(struct text word)
 {
-    return text_is(word, "afterok") || text_is(word, "afterany") || text_is(word, "afternotok");
+    static const char *const kept[] = {"afterok", "afterany", "afternotok", "after", "singleton"};
+    for (size_t i = 0; i < ARRAY_COUNT(kept); i++)
+        if (text_is(word, kept[i]))
+            return true;
+    return false;
 }
 
 /* Is it a number of Slurm's or PBS's: 123, 123_4, 123[], 123.server? */
@@ -49,9 +50,9 @@ static void refuse_condition(struct batch_options *options, const struct given *
             return;
         }
     batch_options_refuse(options, given->shown, given->place,
-                         "found the condition \"%s\", expected afterok:JOB, afterany:JOB or "
-                         "afternotok:JOB",
-                         name);
+                  "found the condition \"%s\", expected afterok:JOB, afterany:JOB, "
+                  "afternotok:JOB, after:JOB or singleton",
+                  name);
 }
 
 /* One condition with its jobs.  False after a problem. */
@@ -67,6 +68,13 @@ static bool check_condition(struct batch_options *options, const struct given *g
     }
     while (text_next(&rest, ':', &job)) {
         job = arena_text(options->reading->arena, job.data, job.length);
+        if (text_is(word, "after") && memchr(job.data, '+', job.length)) {
+            batch_options_refuse(
+                options, given->shown, given->place,
+                "found a time after +, expected the job alone, which has to have begun; let "
+                "the script sleep first");
+            return false;
+        }
         if (!is_number(job))
             continue;
         batch_options_refuse(

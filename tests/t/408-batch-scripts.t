@@ -93,7 +93,7 @@ drop wrong.sh <<'S'
 #!/bin/bash
 #SBATCH --time=soon --nodes=2
 #SBATCH --frobnicate
-#SBATCH --constraint=a100 --dependency=singleton
+#SBATCH --constraint=a100 --dependency=aftercorr:sweep
 srun true
 S
 ok "one that asks for what cannot be kept is refused" wait_for 30 has_ended wrong
@@ -101,7 +101,7 @@ why=$(<"$(job_dir wrong)/why")
 like "$why" 'wrong.sh:2:9: --time: found "soon", expected a time as Slurm writes it' "by its line, with what to write: a time"
 like "$why" 'wrong.sh:2:21: --nodes: found 2 nodes, expected 1, .*#DL type=distributed' "nodes"
 like "$why" 'wrong.sh:3:9: found --frobnicate, which dlspool does not know' "an option that nobody knows"
-like "$why" 'wrong.sh:4:27: --dependency: singleton cannot be kept here; write afterany:JOB' "a dependency"
+like "$why" 'wrong.sh:4:27: --dependency: aftercorr cannot be kept here; write afterok:JOB' "a dependency"
 
 { echo '#!/bin/bash'; echo '#SBATCH --constraint=a100'; echo true; } | drop featured.sh
 ok "a feature that the site does not know is refused" wait_for 30 has_ended featured

@@ -231,9 +231,9 @@ static void dependencies_are_kept_or_refused(void **state)
     static const struct {
         const char *value, *sentence;
     } cases[] = {
-        {"after:prepare", "after cannot be kept here; write afterany:JOB"},
+        {"after:prepare+5", "found a time after +, expected the job alone"},
         {"aftercorr:prepare", "aftercorr cannot be kept here; write afterok:JOB"},
-        {"singleton", "singleton cannot be kept here; write afterany:JOB"},
+        {"singleton:a", "found jobs after singleton, expected it alone"},
         {"expand:prepare", "expand cannot be kept here"},
         {"afterok:prepare?afterok:other", "found ?, one of several conditions"},
         {"afterok:1234", "found \"1234\", a number of another system"},

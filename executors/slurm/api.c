@@ -138,6 +138,20 @@ static bool find_complaint(const struct value *answer, struct complaint *complai
     return found;
 }
 
+/* Did slurmrestd itself not understand the request?  What it complains of first has numbers that slurmctld's silence
+ * has, too. */
+static bool is_unparsed(const struct value *answer)
+{
+    const struct value *errors = value_get(answer, "errors");
+    for (size_t i = 0; errors && errors->kind == VALUE_LIST && i < errors->list.count; i++) {
+        const struct value *error = errors->list.items[i];
+        if (slurm_value_number(error, "error_number", slurm_value_number(error, "error_code", 0)) ==
+            SLURM_CODE_PARSING)
+            return true;
+    }
+    return false;
+}
+
 static void quote_words(struct buffer *out, struct text words)
 {
     struct text rest =
@@ -253,6 +267,8 @@ static void judge_document(struct slurm_connection *connection, struct slurm_cal
                     complaint.words.length ? complaint.words : complaint.description);
         return;
     }
+    if (is_unparsed(call->answer))
+        complaint.code = SLURM_CODE_PARSING;
     call->code = complaint.code;
     tell_complaint(connection, call, &complaint);
     enum outage outage = find_outage(complaint.code);

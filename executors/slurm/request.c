@@ -114,6 +114,7 @@ static int put_deadline(const struct writing *writing, struct value *job, const 
     return 0;
 }
 
+/* Up to v0.0.38 it is what sbatch takes for --exclusive, where "true" is nothing. */
 static int put_exclusive(const struct writing *writing, struct value *job, const char *name,
                          const struct value *value)
 {
@@ -122,8 +123,10 @@ static int put_exclusive(const struct writing *writing, struct value *job, const
         return 0;
     if (writing->version->api >= 40)
         value_put(writing->arena, job, "shared", list_of(writing, "none"));
-    else
+    else if (writing->version->api == 39)
         value_put(writing->arena, job, "exclusive", list_of(writing, "true"));
+    else
+        value_put(writing->arena, job, "exclusive", value_string(writing->arena, "exclusive"));
     return 0;
 }
 
@@ -175,20 +178,25 @@ static int put_spread_job(const struct writing *writing, struct value *job, cons
 static const struct translation {
     const char *name;
     put_property *put;
+    bool everywhere; /* also up to v0.0.38 */
 } translations[] = {
-    {"deadline", put_deadline},     {"exclusive", put_exclusive},   {"gres", put_gres},
-    {"gres_flags", put_gres_flags}, {"spread_job", put_spread_job}, {"time_limit", put_number},
-    {"time_minimum", put_number},
+    {"deadline", put_deadline, false},
+    {"exclusive", put_exclusive, true},
+    {"gres", put_gres, false},
+    {"gres_flags", put_gres_flags, false},
+    {"spread_job", put_spread_job, false},
+    {"time_limit", put_number, false},
+    {"time_minimum", put_number, false},
 };
 
 static int put_one(const struct writing *writing, struct value *job,
                    const struct slurm_property *property)
 {
     const char *name = property->rule->name;
-    if (slurm_version_is_structured(writing->version))
-        for (size_t i = 0; i < ARRAY_COUNT(translations); i++)
-            if (strcmp(translations[i].name, name) == 0)
-                return translations[i].put(writing, job, name, property->value);
+    bool structured = slurm_version_is_structured(writing->version);
+    for (size_t i = 0; i < ARRAY_COUNT(translations); i++)
+        if ((structured || translations[i].everywhere) && strcmp(translations[i].name, name) == 0)
+            return translations[i].put(writing, job, name, property->value);
     return put_same(writing, job, name, property->value);
 }
 

@@ -426,6 +426,20 @@ static void what_is_down_is_named(void **state)
     assert_says(error.text, "there is no such socket");
 }
 
+/* What slurmrestd cannot read never came to slurmctld, though it has the number of a silent slurmctld as well. */
+static void what_cannot_be_parsed_is_refused(void **state)
+{
+    (void)state;
+    fake_order(
+        "{\"match\": \"POST .*submit\", \"answer\": {\"status\": 400, \"body\": \"{\\\"errors\\\": ["
+        "{\\\"error\\\": \\\"Invalid exclusive specification\\\", \\\"error_code\\\": -1},"
+        "{\\\"error_code\\\": 9001, \\\"error\\\": \\\"Failure during parsing\\\"}]}\"}}");
+    struct submission submission = fake_submission("j-1", fake_manifest);
+    assert_int_equal(fake_submit_it(&submission), SUBMIT_REFUSED);
+    assert_says(submission.error.text,
+                "Slurm says: Invalid exclusive specification (9001); slurmrestd does not");
+}
+
 static void no_version_is_no_guess(void **state)
 {
     struct error error;
@@ -456,6 +470,7 @@ int main(void)
         FAKE_TEST(waiting_has_reasons),
         FAKE_TEST(one_that_never_ran_fails),
         FAKE_TEST(what_is_down_is_named),
+        FAKE_TEST(what_cannot_be_parsed_is_refused),
         FAKE_TEST(no_version_is_no_guess),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,7 @@
  *   gpu_type      string or null
  *   features      list of strings   that nodes must have, as the site names them; perhaps empty
  *   spread        string or null    "require": each task on a node of its own; "prefer": where there is room
+ *   exclusive     boolean           no other job may be on its nodes
  *   priority      number
  *   time_limit    number or null    seconds of running
  *   checkpoint    object or null    of a job that saves its state when it is told to: signal, such as
@@ -134,6 +135,7 @@ struct context_job {
     const struct text *features; /* of nodes */
     size_t features_count;
     struct text spread; /* "require", "prefer" or empty */
+    bool exclusive;
     int priority;
     int64_t time_limit;            /* milliseconds; 0: none */
     struct text checkpoint_signal; /* empty: it cannot save its state on request */

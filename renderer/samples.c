@@ -217,6 +217,7 @@ struct sample samples_build(struct arena *arena, const char *library, const char
         job.checkpoint_signal = TEXT("USR1");
         job.checkpoint_grace = 45 * 1000;
         job.spread = TEXT("require");
+        job.exclusive = true;
         job.signal_name = TEXT("USR2");
         job.signal_before = 120 * 1000;
         job.version = TEXT("2.1");

@@ -10,6 +10,7 @@ static const char *const role_fields[] = {"command", "shm"};
 static bool is_given(const struct value *value)
 {
     return value && value->kind != VALUE_NULL &&
+           !(value->kind == VALUE_BOOLEAN && !value->boolean) &&
            !(value->kind == VALUE_LIST && value->list.count == 0);
 }
 

@@ -189,6 +189,8 @@ static void put_batch(struct arena *arena, struct value *map, const struct descr
     if (job->hold)
         value_put(arena, map, "hold", value_boolean(arena, true));
     put_text(arena, map, "spread", job->spread);
+    if (job->exclusive)
+        value_put(arena, map, "exclusive", value_boolean(arena, true));
     put_text(arena, map, "begin", job->begin.written);
     put_signal(arena, map, &job->signal);
     put_after(arena, map, job);

@@ -172,6 +172,7 @@ struct description {
     struct text *features; /* of nodes, as the site names them; all are wanted */
     size_t features_count;
     struct text spread; /* "require" or "prefer"; empty: where there is room */
+    bool exclusive;     /* no other job on its nodes */
     int priority;       /* -100 to 100, default 0: higher goes first */
     int retries;        /* attempts beyond the first after a failure; or RETRIES_... */
     int64_t time_limit; /* milliseconds of running; 0: none */

@@ -63,6 +63,7 @@ static const struct field fields[] = {
     {FIELD_NAME("gpu_type"), read_word, MEMBER(gpu_type), .most = WORD_LONGEST},
     {FIELD_NAME("features"), read_features, MEMBER(features), COUNT(features_count)},
     {FIELD_NAME("spread"), read_spread, MEMBER(spread)},
+    {FIELD_NAME("exclusive"), read_boolean, MEMBER(exclusive)},
     {FIELD_NAME("priority"), read_integer, MEMBER(priority), .least = -PRIORITY_MOST,
      .most = PRIORITY_MOST},
     {FIELD_NAME("retries"), read_integer, MEMBER(retries), .least = 0, .most = RETRIES_MOST},

@@ -98,6 +98,7 @@ static struct context_job context_of(struct arena *arena, const struct descripti
         .features_count = description->features_count,
         .spread = description->spread,
         .priority = description->priority,
+        .exclusive = description->exclusive,
         .time_limit = description->time_limit,
         .checkpoint_signal = description->checkpoint.signal,
         .checkpoint_grace = description->checkpoint.grace,
@@ -287,6 +288,10 @@ static void note_fields(struct arena *arena, const char *executor,
             "not checked beside an image of your own; leave image out to get that version or be refused");
     if (description->spread.length && machine)
         request_notes_add(arena, notes, "spread", "no effect here: there is one machine");
+    if (description->exclusive && machine)
+        request_notes_add(arena, notes, "exclusive",
+                          "no effect here: others may use the rest of the machine; the job has the "
+                          "CPUs, the memory and the GPUs that it asks for");
     if (description->signal.name.length && !record->time_limit)
         request_notes_add(arena, notes, "signal",
                           "no effect: the job has no time_limit, before which it could be sent");

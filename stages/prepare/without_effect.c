@@ -30,7 +30,7 @@ static bool has_note(const struct notes *notes, struct text field)
 /* Does the job need nodes that it may not get? */
 static bool is_needed(const struct description *description, struct text field)
 {
-    return text_is(field, "features") ||
+    return text_is(field, "features") || text_is(field, "exclusive") ||
            (text_is(field, "spread") && text_is(description->spread, "require"));
 }
 
@@ -47,7 +47,7 @@ int without_effect_tell(struct arena *arena, const char *executor,
         if (is_needed(description, field))
             return error_set(error,
                              "%s: the template %s of templates.git does not read it, so that the "
-                             "job could run on other nodes than it needs; " RENEW,
+                             "job could run where it does not want to; " RENEW,
                              field.data, template);
         if (text_is(field, "debug"))
             request_notes_add(arena, notes, "debug",

@@ -20,6 +20,9 @@ done
 like "$(render any distributed 'tasks: {w: {count: 2}}' 'spread: require')" \
     'requiredDuringSchedulingIgnoredDuringExecution:' "tasks that are to be spread have no node together"
 like "$(render any distributed 'tasks: {w: {count: 2}}' 'spread: prefer')" 'whenUnsatisfiable"?: "ScheduleAnyway"' "or if it can be"
+like "$(render any distributed 'tasks: {w: {count: 2}}' 'spread: require' 'exclusive: true' | tr -d '\n "')" \
+    'requiredDuringScheduling.*matchLabels:dlspool-token:cell-.*key:dlspool/joboperator:NotInvalues:-cell-0123456789abc' \
+    "and an exclusive job keeps the pods of others from its nodes"
 like "$(render any single 'features: nvlink')" \
     'no node of this cluster has the feature nvlink; site.yaml names features under kubernetes.features' "a feature that the site does not name is refused"
 for library in any pytorch tensorflow; do

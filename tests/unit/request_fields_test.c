@@ -567,7 +567,7 @@ static void unknown_fields_name_the_nearest(void **state)
         {"\"\\e[31m\": x",
          "f.yaml:5:1: \\x1b[31m: unknown field; the fields of a job are name, "
          "library, version, type, program, entry, args, script, dataset, output, "
-         "tasks, env, image, gpu_type, features, spread, priority, retries, "
+         "tasks, env, image, gpu_type, features, spread, exclusive, priority, retries, "
          "time_limit, signal, queue, complete, array, size, debug, begin, "
          "deadline, deadline_mode, weight, units, checkpoint, after, hold, notify"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},

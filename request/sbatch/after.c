@@ -50,9 +50,9 @@ static void refuse_condition(struct batch_options *options, const struct given *
             return;
         }
     batch_options_refuse(options, given->shown, given->place,
-                  "found the condition \"%s\", expected afterok:JOB, afterany:JOB, "
-                  "afternotok:JOB, after:JOB or singleton",
-                  name);
+                         "found the condition \"%s\", expected afterok:JOB, afterany:JOB, "
+                         "afternotok:JOB, after:JOB or singleton",
+                         name);
 }
 
 /* One condition with its jobs.  False after a problem. */

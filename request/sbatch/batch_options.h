@@ -32,7 +32,8 @@ enum batch_option_kind {
     BATCH_SIGNAL, /* its name; the number is milliseconds before the time limit */
     BATCH_DIRECTORY,
     BATCH_HOLD,
-    BATCH_SPREAD,      /* as the native field; empty: prefer */
+    BATCH_SPREAD, /* as the native field; empty: prefer */
+    BATCH_EXCLUSIVE,
     BATCH_NICE,        /* 0 or more */
     BATCH_MAIL_EVENTS, /* a set (job/messages.h) */
     BATCH_MAIL_USERS,  /* valid addresses, with commas between them */

@@ -127,6 +127,10 @@ void native_write(struct batch_options *options, struct value *root)
         batch_options_put(options, root, "spread", spread,
                           value_text(options->reading->arena,
                                      spread->text.length ? spread->text : TEXT("prefer")));
+    const struct batch_option *exclusive = batch_options_find(options, BATCH_EXCLUSIVE);
+    if (exclusive)
+        batch_options_put(options, root, "exclusive", exclusive,
+                          value_boolean(options->reading->arena, true));
     put_nice(options, root);
     mail_put(options, root);
     shares_put(options, root);

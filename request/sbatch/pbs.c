@@ -90,17 +90,32 @@ static void keep_nice(struct batch_options *options, const struct given *given)
             "first");
 }
 
-/* scatter: each chunk on a host of its own. */
+/* scatter: each chunk on a host of its own; excl: no other job there. */
 static void keep_place(struct batch_options *options, const struct given *given)
 {
     struct text rest = given->value, how;
-    text_next(&rest, ':', &how);
-    if (text_is(how, "scatter") || text_is(how, "vscatter"))
-        rows_keep(options, given, BATCH_SPREAD, 0, TEXT("require"));
-    if (rest.data || !(text_is(how, "scatter") || text_is(how, "vscatter")))
+    bool other = false;
+    while (text_next(&rest, ':', &how)) {
+        if (text_is(how, "scatter") || text_is(how, "vscatter"))
+            rows_keep(options, given, BATCH_SPREAD, 0, TEXT("require"));
+        else if (text_is(how, "excl") || text_is(how, "exclhost"))
+            rows_keep(options, given, BATCH_EXCLUSIVE, 0, given->value);
+        else
+            other = true;
+    }
+    if (other)
         batch_options_note(
             options, given->shown, given->place,
             "no effect: chunks go where there is room; a job has what it asks for to itself");
+}
+
+/* Of Torque and Maui: who else may use the job's nodes. */
+static void keep_access(struct batch_options *options, const struct given *given)
+{
+    if (text_is(given->value, "singlejob"))
+        rows_keep(options, given, BATCH_EXCLUSIVE, 0, given->value);
+    else
+        rows_note(options, given);
 }
 
 #define NO_LIMIT "only walltime and mem are limits here"
@@ -117,7 +132,7 @@ static const struct row resource_rows[] = {
     {"pmem", 0, ROW_VALUE, keep_memory, BATCH_MEMORY_PER_CPU, "a size such as 4gb"},
     {"vmem", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
     {"pvmem", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
-    {"naccesspolicy", 0, ROW_VALUE, rows_note, 0,
+    {"naccesspolicy", 0, ROW_VALUE, keep_access, BATCH_EXCLUSIVE,
      "a job has what it asks for to itself; the rest of the node is shared anyway"},
     {"cput", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},
     {"pcput", 0, ROW_VALUE, rows_note, 0, NO_LIMIT},

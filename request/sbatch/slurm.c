@@ -166,6 +166,19 @@ static void keep_signal(struct batch_options *options, const struct given *given
     rows_expected(options, given, given->row->words);
 }
 
+/* Alone, or =user or =mcs, with which jobs of the same user, or of the same label, may share the node. */
+static void keep_exclusive(struct batch_options *options, const struct given *given)
+{
+    if (given->value.data && !text_is(given->value, "user") && !text_is(given->value, "mcs")) {
+        rows_expected(options, given, given->row->words);
+        return;
+    }
+    if (given->value.data)
+        batch_options_note(options, given->shown, given->place,
+                           "taken as --exclusive alone: no other job is on the node");
+    rows_keep(options, given, BATCH_EXCLUSIVE, 0, given->value);
+}
+
 static void keep_input(struct batch_options *options, const struct given *given)
 {
     if (!text_is(given->value, "/dev/null"))
@@ -226,9 +239,7 @@ const struct row slurm_rows[] = {
     {"ntasks-per-gpu", 0, ROW_VALUE, rows_refuse, 0, "write the number of tasks: --ntasks"},
     {"mincpus", 0, ROW_VALUE, rows_refuse, 0, SIZES},
     {"tmp", 0, ROW_VALUE, rows_refuse, 0, BY_QUEUE},
-    {"exclusive", 0, ROW_PERHAPS, rows_note, 0,
-     "others may use the rest of the node; the job has the CPUs, the memory and the GPUs that it "
-     "asks for"},
+    {"exclusive", 0, ROW_PERHAPS, keep_exclusive, BATCH_EXCLUSIVE, "no value, user or mcs"},
     {"oversubscribe", 's', ROW_NO_VALUE, rows_note, 0,
      "a job has what it asks for to itself; the rest of the node is shared anyway"},
     {"overcommit", 'O', ROW_NO_VALUE, rows_note, 0, "a job has the CPUs that it asks for"},

@@ -41,7 +41,9 @@ printf '%s\n' '#!/bin/bash' '#SBATCH -J warned --mem=100M -t1 --signal=USR1@57' 
     'srun bash -c '"'"'trap "echo step told; exit 0" USR1; for i in {1..300}; do sleep 0.1; done'"'" >"$scratch/code/warned.sh"
 printf '%s\n' '#!/bin/bash' '#DL type=distributed' '#SBATCH -J spread -N2 --mem=100M -t2 --constraint=fast' \
     'echo "on $SLURMD_NODENAME"' >"$scratch/code/spread.sh"
-ok "others are submitted" sh -c "cd '$scratch/code' && '$DLSPOOL' -s '$spool' submit warned.sh spread.sh"
+printf '%s\n' '#!/bin/bash' '#SBATCH -J alone -c1 --mem=50M -t2 --exclusive' \
+    'echo "$OMP_NUM_THREADS: $(scontrol show job "$SLURM_JOB_ID" | grep -o "OverSubscribe=[A-Z]*\|NumCPUs=[0-9]*" | paste -sd " ")"' >"$scratch/code/alone.sh"
+ok "others are submitted" sh -c "cd '$scratch/code' && '$DLSPOOL' -s '$spool' submit warned.sh spread.sh alone.sh"
 mkdir -m 777 "$scratch/begun"
 type=distributed job servers '' 'tasks:' "  ps: {count: 1, command: [sh, -c, 'echo ps; : >$scratch/begun/ps; sleep 100']}" \
     "  worker: {count: 2, command: [sh, -c, 'until [ -e $scratch/begun/ps ]; do sleep 0.1; done; echo worker']}" \
@@ -49,7 +51,7 @@ type=distributed job servers '' 'tasks:' "  ps: {count: 1, command: [sh, -c, 'ec
 for name in three shot greedy untyped lost long slow misnamed; do
     ok "$name fails" wait_for 40 has_ended $name
 done
-for name in quick gpus hostile servers trained batch warned spread; do
+for name in quick gpus hostile servers trained batch warned spread alone; do
     ok "$name is done" wait_for 40 in_state $name "done"
 done
 is "$(output_of quick)" $'one line\nand another' "what it printed is in output/"
@@ -70,6 +72,7 @@ like "$(record slow)" 'reason: "TimeLimit"' "the time limit"
 is "$(output_of trained)" trained "a program is started by its entry"
 like "$(output_of warned)" '^step told$' "a script's srun passes on the signal before its time limit"
 is "$(output_of spread main-0.log) $(output_of spread main-1.log)" "on n1 on n2" "tasks that want nodes of their own have them, with the feature"
+is "$(output_of alone)" "1: NumCPUs=8 OverSubscribe=NO" "a job that is to be alone has a whole node, and the CPUs that it asks for"
 is "$(output_of batch)" "$scratch/code=$scratch/code"$'\nrank 0 of 2\nrank 1 of 2' "a script for sbatch starts where it was submitted, and its srun in what the job has"
 like "$(why misnamed)" "^Nothing was started: entry: $scratch/code/trian.py: No such file or directory \\(checked on n[1-4] as user slurm\\)" \
     "an entry that is not there is told"

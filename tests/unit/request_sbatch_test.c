@@ -182,6 +182,14 @@ static void sizes_follow_the_type(void **state)
     assert_true(text_is(good("#DL type=distributed\n#SBATCH -n4 --spread-job")->spread, "prefer"));
     assert_true(text_is(good("#DL type=mpi\n#DL spread=prefer\n#SBATCH -N2")->spread, "prefer"));
     assert_int_equal(good("#SBATCH -N1")->spread.length, 0);
+    assert_false(good("#SBATCH -N1")->exclusive);
+    assert_true(good("#SBATCH --exclusive")->exclusive);
+    assert_true(good("#SBATCH --exclusive=mcs")->exclusive);
+    bad("#SBATCH --exclusive=often",
+        "--exclusive: found \"often\", expected no value, user or mcs");
+    assert_true(good("#PBS -l place=scatter:excl")->exclusive);
+    assert_true(good("#PBS -l naccesspolicy=singlejob")->exclusive);
+    assert_false(good("#PBS -l naccesspolicy=shared")->exclusive);
     noted("#DL type=distributed\n#SBATCH -N2 -n4", "line 3: --nodes", "share a node is not chosen");
     assert_int_equal(good("#DL type=mpi\n#PBS -l select=2")->spread.length, 0);
     assert_true(
@@ -402,7 +410,8 @@ static void what_cannot_be_kept_is_told(void **state)
         const char *line, *field, *sentence;
     } notes[] = {
         {"#SBATCH -o x-%j.out", "line 2: --output", "no effect: what the job prints is kept"},
-        {"#SBATCH --exclusive", "line 2: --exclusive", "others may use the rest of the node"},
+        {"#SBATCH --exclusive=user", "line 2: --exclusive", "taken as --exclusive alone"},
+        {"#PBS -l place=pack:excl", "line 2: -l place", "chunks go where there is room"},
         {"#SBATCH --mail-type END,ARRAY_TASKS", "line 2: --mail-type", "of an array one message"},
         {"#SBATCH --mail-type TIME_LIMIT_80", "line 2: --mail-type", "is time_limit_90 here"},
         {"#SBATCH --mail-user ann", "line 2: --mail-user", "nothing says of what"},
@@ -467,12 +476,13 @@ static void no_option_is_dropped(void **state)
         const struct description *job = read_script(line), *without = good("#SBATCH");
         bool told = !job || job->notes.count > without->notes.count;
         bool kept =
-            job && (job->time_limit || job->output.length || job->hold || job->begin.given ||
-                    job->spread.length || job->signal.name.length || job->priority ||
-                    job->array.count || job->tasks[0].gpus || job->platform.options_count ||
-                    job->environment.count > without->environment.count ||
-                    job->tasks[0].memory != without->tasks[0].memory || text_is(job->name, "1") ||
-                    row->kind == BATCH_NODES || row->kind == BATCH_CPUS_PER_GPU);
+            job &&
+            (job->time_limit || job->output.length || job->hold || job->begin.given ||
+             job->spread.length || job->exclusive || job->signal.name.length || job->priority ||
+             job->array.count || job->tasks[0].gpus || job->platform.options_count ||
+             job->environment.count > without->environment.count ||
+             job->tasks[0].memory != without->tasks[0].memory || text_is(job->name, "1") ||
+             row->kind == BATCH_NODES || row->kind == BATCH_CPUS_PER_GPU);
         if (quiet ? told || kept : !told && !kept)
             fail_msg("%s is %s", line, quiet ? "told" : "dropped without a word");
     }

@@ -133,16 +133,17 @@ void batch_rest(struct batch *batch, struct text rest, uint32_t number)
 {
     struct text line;
     bool late = false, told[ARRAY_COUNT(remarks)] = {false};
-    for (; batch->system && text_next(&rest, '\n', &line); number++) {
+    for (; text_next(&rest, '\n', &line); number++) {
         struct place place = {number, 1};
-        if (!late && system_of(line) == batch->system) {
+        const struct batch_system *found = late ? NULL : system_of(line);
+        if (found && found->rows && (!batch->system || found == batch->system)) {
             batch_options_note(
-                &batch->options, batch->system->marker, place,
+                &batch->options, found->marker, place,
                 "no effect: it comes after the first command, where its own system does "
                 "not read it either");
             late = true;
         }
-        for (size_t i = 0; i < ARRAY_COUNT(remarks); i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(remarks) && batch->system; i++) {
             if (told[i] || !has_word(&remarks[i], text_trim(line)))
                 continue;
             batch_options_note(&batch->options, remarks[i].word, place, "%s", remarks[i].sentence);

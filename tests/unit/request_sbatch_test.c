@@ -430,6 +430,8 @@ static void what_cannot_be_kept_is_told(void **state)
         {"#DL name=x\n#BSUB -n 4", "line 3: #BSUB", "no effect: these lines are not read"},
         {"#SBATCH -t5\n #SBATCH -c2", "line 3: #SBATCH", "does not begin its line"},
         {"#SBATCH -t5\necho\n#SBATCH -c2", "line 4: #SBATCH", "comes after the first command"},
+        {"set -e\n#SBATCH -t5", "line 3: #SBATCH", "comes after the first command"},
+        {"#DL name=x\ntrue\n#PBS -N y", "line 4: #PBS", "comes after the first command"},
         {"#SBATCH -t5\n  srun python x.py", "line 3: srun", "on a cluster of Slurm's only"},
         {"#PBS -j oe", "line 2: -j", "no effect: what the job prints is kept"},
         {"#SBATCH -t5\nscontrol requeue $SLURM_JOB_ID", "line 3: scontrol", "past dlspool"},

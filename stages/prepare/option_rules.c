@@ -135,6 +135,32 @@ static int settle_option(struct applying *work, const struct platform_option *op
         (int)work->description->platform.name.length, work->description->platform.name.data);
 }
 
+/* Decide about all options that no rule has settled: a sentence names each that is refused. */
+static int settle_others(struct applying *work, struct error *error)
+{
+    const struct platform *platform = &work->description->platform;
+    struct buffer others = {0};
+    struct error unread;
+    int result = 0;
+    for (size_t i = 0; i < platform->options_count; i++) {
+        const struct platform_option *option = &platform->options[i];
+        struct error_quote_buffer buffer;
+        if (work->settled[i] || !settle_option(work, option, result ? &unread : error))
+            continue;
+        if (result)
+            buffer_printf(&others, "%s %.*s \"%s\"", others.length ? "," : "; likewise",
+                          (int)option->shown.length, option->shown.data,
+                          error_quote(&buffer, option->value.data, option->value.length));
+        result = -1;
+    }
+    if (others.length) {
+        struct error first = *error;
+        error_set(error, "%s%s", first.text, others.data);
+    }
+    buffer_free(&others);
+    return result;
+}
+
 int option_rules_apply(struct arena *arena, const struct value *map,
                        const struct description *description, const struct job_record *record,
                        struct context_job *job, struct notes *notes, struct error *error)
@@ -152,8 +178,5 @@ int option_rules_apply(struct arena *arena, const struct value *map,
     for (size_t i = 0; rules && rules->kind == VALUE_LIST && i < rules->list.count; i++)
         if (rule_applies(&work, rules->list.items[i]))
             apply_rule(&work, rules->list.items[i]);
-    for (size_t i = 0; i < platform->options_count; i++)
-        if (!work.settled[i] && settle_option(&work, &platform->options[i], error))
-            return -1;
-    return 0;
+    return settle_others(&work, error);
 }

@@ -85,6 +85,10 @@ static void what_no_rule_names_is_refused(void **state)
         if (choice)
             assert_int_equal(notes.count, 1);
     }
+    assert_int_equal(resolve("slurm", "#SBATCH -A physics -p gpu -q high -L matlab:2", ""), -1);
+    assert_non_null(strstr(error.text, "line 2: --account: found \"physics\", which site.yaml"));
+    assert_non_null(
+        strstr(error.text, "for a rule; likewise --qos \"high\", --licenses \"matlab:2\""));
     assert_int_equal(resolve("local", "#SBATCH -p gpu", ""), 0);
     assert_int_equal(job.queue.length, 0);
     assert_int_equal(notes.count, 1);

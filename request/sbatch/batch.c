@@ -114,8 +114,9 @@ static const struct remark {
      "hands a job to PBS, where there is one, past dlspool; submit the next job beforehand, with "
      "-W depend"},
     {"PBS_NODEFILE", true,
-     "is not set: a script runs in one place, with NCPUS processors; #DL type=mpi gives mpirun its "
-     "hosts"},
+     "is not set: leave it out, with the option before it (-machinefile), which would take the next "
+     "word for its file; with #DL type=mpi mpirun has its hosts by itself, and otherwise the script "
+     "runs in one place, with NCPUS processors"},
 };
 
 /* Does the line call the command, or mention the word? */

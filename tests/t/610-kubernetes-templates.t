@@ -36,6 +36,8 @@ for role in ps worker; do
 done
 like "$(render pytorch single 'dataset: /srv/data')" \
     'the dataset /srv/data lies on no storage that pods can reach; site.yaml' "a path that pods cannot reach is refused"
+like "$(printf '%s\n' '#!/bin/bash' '#SBATCH --chdir=/home/ann/project' true | dlspool render - 2>&1)" \
+    'the directory /home/ann/project, in which the script is to start, lies on no storage .*; submit it in a directory that lies there' "a script is told of its directory in its own words"
 like "$(render any single 'queue: night')" 'there is no queue night on this cluster; site.yaml' "so is an unknown queue"
 like "$(render any single 'debug: 30m')" 'dlspool/debug"?: "1800"' "debug becomes an annotation"
 

@@ -105,7 +105,7 @@ tell(f"{os.environ['CELL']}-{world.rank}", weights)
 PROGRAM
 # The same over plain sockets, for libraries that find the others by DLSPOOL_PEERS: the last role serves, or rank 0.
 cat >"$scratch/code/peers.py" <<'PROGRAM'
-import json, os, socket, time, numpy
+import json, os, signal, socket, time, numpy
 from common import rows_of, tell
 peers = [peer.rsplit(":", 1) for peer in os.environ["DLSPOOL_PEERS"].split(",")]
 rank, role = int(os.environ["DLSPOOL_RANK"]), os.environ["DLSPOOL_ROLE"]
@@ -118,7 +118,10 @@ if rank < servers:
     weights = numpy.zeros(count)
     while True:
         for stream in streams:
-            weights -= 0.5 * numpy.array(json.loads(stream.readline()))
+            line = stream.readline()
+            if not line:
+                signal.pause() # a worker has ended before the others: until it is told to end, too
+            weights -= 0.5 * numpy.array(json.loads(line))
         for stream in streams:
             print(json.dumps(weights.tolist()), file=stream, flush=True)
 for attempt in range(600):

@@ -80,4 +80,14 @@ typedef int usage_take(void *context, const struct usage *usage);
 int usage_scan(const struct spool *spool, int64_t since, usage_take *take, void *context,
                struct error *error);
 
+/* How far lines have been read; all zero: none. */
+struct usage_mark {
+    char file[8];   /* "2026-11": the newest that was begun */
+    int64_t offset; /* bytes of it */
+};
+/* The same for lines behind the mark, which is moved behind what was read.  A line whose attempt is in the last
+ * 2 MiB before the mark is left out, too: what a crash doubles is as near as a batch of jobs. */
+int usage_scan_on(const struct spool *spool, struct usage_mark *mark, usage_take *take,
+                  void *context, struct error *error);
+
 #endif

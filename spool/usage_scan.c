@@ -14,6 +14,9 @@
 #include "spool/usage_files.h"
 
 enum { PIECE = 1 << 20 }; /* bytes; a longer line is skipped: one has some hundred */
+enum {
+    BEFORE = 2 << 20
+}; /* bytes before a mark, in which attempts are looked for that come twice */
 
 /* Attempts that were met, by the token of the id and the number of the attempt, exactly. */
 struct key {
@@ -32,6 +35,7 @@ struct scanning {
     void *context;
     struct arena *arena; /* of a line */
     struct met met;
+    struct usage_mark *mark; /* NULL: all is read */
 };
 
 /* ---- which were met ---- */
@@ -93,28 +97,32 @@ static bool is_met(struct met *met, const struct usage *usage)
 
 /* ---- a file ---- */
 
-static int take_lines(struct scanning *scanning, struct text lines)
+/* `known`: they were taken before, and are only noted. */
+static int take_lines(struct scanning *scanning, struct text lines, bool known)
 {
     struct event event;
     struct usage usage;
     int result = 0;
     while (!result && eventlog_next(&lines, &event)) {
         if (event.time >= scanning->since && usage_parse(scanning->arena, &event, &usage) &&
-            !is_met(&scanning->met, &usage))
+            !is_met(&scanning->met, &usage) && !known)
             result = scanning->take(scanning->context, &usage);
         arena_reset(scanning->arena);
     }
     return result;
 }
 
-/* Read the file piece by piece.  What is behind the last end of a line is carried over to the next
- * piece, and at the end left out: it is being written. */
+/* Read the file piece by piece, from *at on, which is moved behind the last whole line.  What is behind the last end
+ * of a line is carried over to the next piece, and at the end left out: it is being written.  Lines before `fresh` are
+ * known. */
 static int read_lines(struct scanning *scanning, int file, char *piece, const char *name,
-                      struct error *error)
+                      int64_t *at, int64_t fresh, struct error *error)
 {
     size_t held = 0;
     for (;;) {
-        ssize_t count = sys.read(file, piece + held, PIECE - held);
+        bool known = *at < fresh;
+        size_t most = known && fresh - *at < PIECE ? (size_t)(fresh - *at) : PIECE;
+        ssize_t count = sys.pread(file, piece + held, most - held, (off_t)*at + (off_t)held);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -124,28 +132,57 @@ static int read_lines(struct scanning *scanning, int file, char *piece, const ch
         held += (size_t)count;
         const char *end = memrchr(piece, '\n', held);
         size_t whole = end ? (size_t)(end - piece) + 1 : 0;
-        int result = take_lines(scanning, (struct text){piece, whole});
+        int result = take_lines(scanning, (struct text){piece, whole}, known);
         if (result)
             return result;
+        *at += (int64_t)whole;
         held -= whole;
         memmove(piece, piece + whole, held);
-        if (held == PIECE)
+        if (known && *at + (int64_t)held == fresh) {
+            *at = fresh; /* a line that nobody finished */
+            held = 0;
+        } else if (held == PIECE) {
+            *at += PIECE - 1;
             held = 1; /* no line of ours; its rest is none either */
+        }
     }
 }
 
-static int scan_file(struct scanning *scanning, int directory, const char *name, char *piece,
-                     struct error *error)
+/* Where to begin in a file of `size` bytes: at *at, and what is before *fresh is known.  False: nothing is new. */
+static bool find_begin(const struct scanning *scanning, const char *name, int64_t size, bool last,
+                       int64_t *at, int64_t *fresh)
+{
+    const struct usage_mark *mark = scanning->mark;
+    *at = *fresh = 0;
+    if (!mark || strcmp(mark->file, name) != 0)
+        return true;
+    *fresh = mark->offset <= size ? mark->offset : 0; /* less: it is another file of that name */
+    *at = *fresh > BEFORE ? *fresh - BEFORE : 0;
+    return !last || *fresh < size;
+}
+
+static int scan_file(struct scanning *scanning, int directory, const char *name, bool last,
+                     char *piece, struct error *error)
 {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat status;
+    int64_t at, fresh;
+    int result = 0;
     int file = sys.openat(directory, name, flags, 0);
     if (file < 0)
         return error_errno(error, "history/usage/%s could not be opened", name);
-    int result = sys.fstat(file, &status)
-                     ? error_errno(error, "history/usage/%s could not be looked at", name)
-                 : S_ISREG(status.st_mode) ? read_lines(scanning, file, piece, name, error)
-                                           : 0;
+    if (sys.fstat(file, &status)) {
+        result = error_errno(error, "history/usage/%s could not be looked at", name);
+    } else if (S_ISREG(status.st_mode)) {
+        if (find_begin(scanning, name, status.st_size, last, &at, &fresh))
+            result = read_lines(scanning, file, piece, name, &at, fresh, error);
+        else
+            at = fresh;
+        if (scanning->mark && !result) {
+            memcpy(scanning->mark->file, name, USAGE_FILE_NAME_SIZE);
+            scanning->mark->offset = at;
+        }
+    }
     sys.close(file);
     return result;
 }
@@ -186,7 +223,10 @@ static int compare_names(const void *a, const void *b)
 static int scan_files(struct scanning *scanning, int directory, struct error *error)
 {
     struct names names = {0};
-    usage_files_name(scanning->since > 0 ? scanning->since : 0, names.first);
+    if (scanning->mark)
+        memcpy(names.first, scanning->mark->file, USAGE_FILE_NAME_SIZE);
+    else
+        usage_files_name(scanning->since > 0 ? scanning->since : 0, names.first);
     int result = directory_walk(directory, add_name, &names)
                      ? error_errno(error, "history/usage/ could not be read")
                      : 0;
@@ -194,9 +234,22 @@ static int scan_files(struct scanning *scanning, int directory, struct error *er
         qsort(names.items, names.count, sizeof(*names.items), compare_names);
     char *piece = memory_allocate(PIECE);
     for (size_t i = 0; i < names.count && !result; i++)
-        result = scan_file(scanning, directory, names.items[i], piece, error);
+        result = scan_file(scanning, directory, names.items[i], i + 1 == names.count, piece, error);
     free(piece);
     free(names.items);
+    return result;
+}
+
+static int scan(const struct spool *spool, struct scanning *scanning, struct error *error)
+{
+    int directory = usage_files_open(spool, false, error);
+    if (directory < 0)
+        return errno == ENOENT ? 0 : -1;
+    scanning->arena = arena_new();
+    int result = scan_files(scanning, directory, error);
+    free(scanning->met.slots);
+    arena_free(scanning->arena);
+    sys.close(directory);
     return result;
 }
 
@@ -204,13 +257,12 @@ int usage_scan(const struct spool *spool, int64_t since, usage_take *take, void 
                struct error *error)
 {
     struct scanning scanning = {.since = since, .take = take, .context = context};
-    int directory = usage_files_open(spool, false, error);
-    if (directory < 0)
-        return errno == ENOENT ? 0 : -1;
-    scanning.arena = arena_new();
-    int result = scan_files(&scanning, directory, error);
-    free(scanning.met.slots);
-    arena_free(scanning.arena);
-    sys.close(directory);
-    return result;
+    return scan(spool, &scanning, error);
+}
+
+int usage_scan_on(const struct spool *spool, struct usage_mark *mark, usage_take *take,
+                  void *context, struct error *error)
+{
+    struct scanning scanning = {.since = INT64_MIN, .take = take, .context = context, .mark = mark};
+    return scan(spool, &scanning, error);
 }

@@ -310,6 +310,49 @@ static void lines_go_on_from_piece_to_piece(void **state)
     assert_int_equal(taken.count, 4);
 }
 
+static int scan_on(struct usage_mark *mark)
+{
+    struct taken taken = {0};
+    assert_int_equal(usage_scan_on(&spool, mark, take, &taken, &error), 0);
+    return taken.count;
+}
+
+static void reading_goes_on_behind_the_mark(void **state)
+{
+    (void)state;
+    static char line[3 << 20];
+    struct usage_mark mark = {.offset = 0};
+    assert_int_equal(scan_on(&mark), 0);
+    append(1, noon);
+    append(2, noon);
+    assert_int_equal(scan_on(&mark), 2);
+    assert_int_equal(scan_on(&mark), 0);
+    append(2, noon); /* twice, for a crash */
+    append(3, noon);
+    write_raw("2026-09", "2026-09-21T13:33:20.000Z usage id=train-1m80ns077fbyy attempt=4");
+    assert_int_equal(scan_on(&mark), 1);
+    write_raw("2026-09", " whole=1\n");
+    assert_int_equal(scan_on(&mark), 1);
+    append(4, noon + 30 * 24 * hour); /* twice, and in the file of the next month */
+    append(5, noon + 30 * 24 * hour);
+    assert_int_equal(scan_on(&mark), 1);
+    assert_string_equal(mark.file, "2026-10");
+    memset(line, 'x', sizeof(line) - 2); /* what is longer than what is looked through again */
+    line[sizeof(line) - 2] = '\n';
+    write_raw("2026-10", line);
+    assert_int_equal(scan_on(&mark), 0);
+    append(6, noon + 30 * 24 * hour);
+    assert_int_equal(scan_on(&mark), 1);
+    mark.offset -= 5; /* not behind a line */
+    append(7, noon + 30 * 24 * hour);
+    assert_int_equal(scan_on(&mark), 1);
+    mark.offset += 1 << 20; /* the file has become shorter: it is another one */
+    append(8, noon + 30 * 24 * hour);
+    assert_int_equal(scan_on(&mark), 5);
+    append(9, noon + 30 * 24 * hour);
+    assert_int_equal(scan_on(&mark), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +364,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_attempt_counts_once, open_all, close_all),
         cmocka_unit_test_setup_teardown(what_is_cut_short_does_not_count, open_all, close_all),
         cmocka_unit_test_setup_teardown(lines_go_on_from_piece_to_piece, open_all, close_all),
+        cmocka_unit_test_setup_teardown(reading_goes_on_behind_the_mark, open_all, close_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include "commands/options.h"
 #include "commands/print.h"
 #include "commands/report_sums.h"
-#include "stages/track/capacity_file.h"
+#include "stages/shared/capacity_file.h"
 
 enum { CELLS = 8, CELL_SIZE = 32 };
 static const double hour = 3600000; /* milliseconds */

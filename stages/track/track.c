@@ -27,7 +27,7 @@
 #include "stages/shared/quarantine.h"
 #include "stages/shared/give_up.h"
 #include "stages/shared/duplicate.h"
-#include "stages/track/capacity_file.h"
+#include "stages/shared/capacity_file.h"
 #include "stages/track/lost.h"
 
 /* Is there a commit of the templates to use?  -1 with a sentence while none could be read. */

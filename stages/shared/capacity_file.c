@@ -1,5 +1,5 @@
-/* stages/track/capacity_file.c - DIR/capacity: the executor's capacity, for users who may not ask it */
-#include "stages/track/capacity_file.h"
+/* stages/shared/capacity_file.c - DIR/capacity: the executor's capacity, for users who may not ask it */
+#include "stages/shared/capacity_file.h"
 
 #include <stdio.h>
 #include <string.h>

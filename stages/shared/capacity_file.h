@@ -1,4 +1,4 @@
-/* stages/track/capacity_file.h - DIR/capacity: the executor's capacity, for users who may not ask
+/* stages/shared/capacity_file.h - DIR/capacity: the executor's capacity, for users who may not ask
  * it
  *
  * Only the daemon has the executor's credentials, but users want to know what is free.  The track
@@ -6,8 +6,8 @@
  * ended, replacing it as a whole; it is not synced, since the executor can be asked again.  Lines
  * of `key=value` as in a job's log; docs/spool.md.
  */
-#ifndef STAGES_TRACK_CAPACITY_FILE_H
-#define STAGES_TRACK_CAPACITY_FILE_H
+#ifndef STAGES_SHARED_CAPACITY_FILE_H
+#define STAGES_SHARED_CAPACITY_FILE_H
 
 #include "executors/executor.h"
 #include "spool/spool.h"

@@ -15,6 +15,7 @@
 #include "base/heartbeat.h"
 #include "base/log.h"
 #include "base/signals.h"
+#include "base/tally.h"
 #include "executors/registry/registry.h"
 #include "spool/file.h"
 #include "spool/identity.h"
@@ -140,6 +141,16 @@ struct repository *stage_repository(struct stage *stage, struct error *error)
     return repository;
 }
 
+static int64_t make_round(const struct stage_operations *operations, struct stage *stage)
+{
+    char labels[64];
+    int64_t begin = clock_elapsed();
+    int64_t until = operations->round(stage);
+    snprintf(labels, sizeof(labels), "stage=\"%s\"", operations->name);
+    tally_add("stage_seconds", labels, (double)(clock_elapsed() - begin) / 1000);
+    return until;
+}
+
 int stage_run(const struct stage_operations *operations, const char *directory)
 {
     struct error error;
@@ -156,7 +167,7 @@ int stage_run(const struct stage_operations *operations, const char *directory)
         stage->failed = true;
     }
     while (!stage->failed && stage_wait(stage, operations->descriptor(stage), until))
-        until = operations->round(stage);
+        until = make_round(operations, stage);
     int status = stage->failed;
     operations->close(stage);
     return status;

@@ -12,6 +12,7 @@
 
 #include "base/fence.h"
 #include "base/heartbeat.h"
+#include "base/tally.h"
 #include "executors/http/target.h"
 
 enum {
@@ -224,6 +225,22 @@ static void start_request(struct slot *slot, struct http_request *request)
     }
 }
 
+/* Count a request that has ended, and the error that it met: a status of 400 or more, or no answer. */
+static void count_request(struct slot *slot)
+{
+    const struct http_request *request = slot->request;
+    char labels[64];
+    double seconds = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_TOTAL_TIME, &seconds);
+    snprintf(labels, sizeof(labels), "verb=\"%s\"", request->method);
+    tally_add("executor_request_seconds", labels, seconds);
+    if (request->outcome == HTTP_ANSWERED && request->status < 400)
+        return;
+    snprintf(labels, sizeof(labels), request->status ? "code=\"%d\"" : "code=\"none\"",
+             request->status);
+    tally_add("executor_errors_total", labels, 1);
+}
+
 /* Decide the outcome of a request that libcurl has finished, and free its slot.  A request that was never
  * sent differs from one that was sent and not answered: only the former may be sent again without
  * checking first. */
@@ -262,6 +279,7 @@ static void end_request(void *context, CURLcode code)
         error_set(&request->error, "%s: %s %s: %s", server, request->method, path,
                   http_target_words(&client->target, slot->easy, code, slot->problem));
     }
+    count_request(slot);
     curl_multi_remove_handle(client->multi, slot->easy);
     http_target_free_headers(&slot->headers);
     slot->request = NULL;

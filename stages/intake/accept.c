@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/tally.h"
 #include "stages/intake/new_job.h"
 #include "stages/intake/owner.h"
 #include "stages/intake/witness.h"
@@ -196,6 +197,7 @@ static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
 
 static void say_published(const struct stage *stage, const struct acceptance *item)
 {
+    tally_add("jobs_accepted_total", "", 1);
     struct job_place place = {.state = item->state};
     memcpy(place.id, item->id, sizeof(place.id));
     int job = item->state == STATE_FAILED ? job_open(&stage->spool, &place) : -1;
@@ -330,6 +332,8 @@ int accept_refusal(struct acceptor *acceptor, struct claim *claim, const struct 
         result = spool_sync(spool, error);
     if (!result)
         result = job_publish(spool, item->id, item->state, error);
+    if (!result)
+        tally_add("jobs_accepted_total", "", 1);
     if (!result)
         result = spool_sync_state(spool, item->state, error);
     arena_reset(acceptor->arena);

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/signals.h"
+#include "base/tally.h"
 #include "executors/registry/registry.h"
 #include "spool/identity.h"
 #include "spool/seal.h"
@@ -171,6 +172,7 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
         settings_free(&supervisor->settings);
         guard_set(supervisor->guards[which]);
         heartbeat_set(heart);
+        tally_use((size_t)which);
         _exit(stage_run(stage_table[which], supervisor->directory));
     }
     child->process = process;
@@ -384,6 +386,7 @@ static void stand_back(struct supervisor *supervisor, const struct error *error)
         supervisor->children[i] = (struct child){0};
         guard_clear(supervisor->guards[i]); /* crashes of other daemons' stages are not known */
     }
+    tally_clear(); /* the other one has counted on */
 }
 
 int supervisor_run(const char *directory, bool drain, struct error *error)
@@ -409,7 +412,7 @@ int supervisor_run(const char *directory, bool drain, struct error *error)
             goto done;
     }
     supervisor.watchdog = watchdog_new(STAGES, error);
-    if (!supervisor.watchdog)
+    if (!supervisor.watchdog || tally_start(STAGES, error))
         goto done;
     lease_open(&supervisor.lease, &supervisor.spool, supervisor.settings.takeover_time);
     for (bool again = true; again && !supervisor.stopping;) {
@@ -430,6 +433,7 @@ done:
     for (int i = 0; i < STAGES; i++)
         guard_free(supervisor.guards[i]);
     watchdog_free(supervisor.watchdog);
+    tally_end();
     settings_free(&supervisor.settings);
     spool_close(&supervisor.spool);
     return result;

@@ -10,7 +10,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/labels.h"
 #include "base/log.h"
+#include "base/tally.h"
 #include "base/utf8.h"
 #include "spool/eventlog.h"
 #include "spool/record.h"
@@ -98,6 +100,21 @@ static bool goes_on(const struct job_record *record)
             text_is(failure->reason, REASON_RESIZED) || text_is(failure->reason, REASON_PREEMPTED));
 }
 
+static void count_end(const struct job_record *record, enum state state)
+{
+    bool failed = state == STATE_FAILED, known = failed && record && record->failed;
+    struct buffer labels = {0};
+    labels_add(&labels, "result",
+               text_of(!failed ? "done"
+                       : !known || record->failure.when == RETRY_NEVER ||
+                               record->failure.when == RETRY_CHANGE
+                           ? "failed"
+                           : "retried"));
+    labels_add(&labels, "reason", known ? record->failure.reason : TEXT(""));
+    tally_add("jobs_ended_total", labels.data, 1);
+    buffer_free(&labels);
+}
+
 void end_line_log(int job, const char *id, enum state state)
 {
     struct arena *arena = arena_new();
@@ -122,6 +139,7 @@ void end_line_log(int job, const char *id, enum state state)
         log_detail("%s:%s", id, line.data);
     else
         log_say("%s:%s", id, line.data);
+    count_end(readable ? &record : NULL, state);
     buffer_free(&line);
     arena_free(arena);
 }

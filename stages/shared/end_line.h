@@ -12,9 +12,9 @@
 
 #include "spool/spool.h"
 
-/* Log it for the job with the directory `job`, which has just been moved to done/ or failed/.  A
- * job that goes on by itself as soon as there is capacity, or an executor, or that was stopped at its checkpoint
- * has not ended: its line is logged as a detail. */
+/* Count it (base/tally.h), and log it for the job with the directory `job`, which has just been moved
+ * to done/ or failed/.  A job that goes on by itself as soon as there is capacity, or an executor, or that was
+ * stopped at its checkpoint has not ended: its line is logged as a detail. */
 void end_line_log(int job, const char *id, enum state state);
 
 #endif

@@ -26,7 +26,7 @@ ROOMS := base job spool archive watcher \
 	request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer \
 	executors executors/http executors/local executors/kubernetes executors/slurm executors/registry \
 	planner client web \
-	stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/prune stages/preview stages/notify stages/service \
+	stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/metrics stages/prune stages/preview stages/notify stages/service \
 	simulation commands
 PACKAGES := yaml-0.1 libgit2 libcurl jansson libseccomp libcrypto
 # Of these only headers are needed: base/shared_library.h opens the libraries at need.

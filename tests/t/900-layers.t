@@ -51,14 +51,15 @@ room stages/planning base spool planner executors stages stages/shared stages/pr
 room stages/submit base spool watcher executors stages stages/shared stages/prepare stages/planning
 room stages/track base job spool watcher request planner executors stages stages/shared
 room stages/resubmit base spool watcher request stages stages/shared stages/prepare
+room stages/metrics base spool executors stages stages/shared
 room stages/prune base spool archive stages stages/shared
 room stages/notify base job spool stages
 room stages/preview base spool executors executors/registry stages/prepare
-room stages/service base spool watcher renderer executors executors/registry stages stages/resubmit stages/prune
+room stages/service base spool watcher renderer executors executors/registry stages stages/metrics stages/resubmit stages/prune
 room client base job spool request request/dialects stages/shared stages/prepare
 room web base job spool request stages stages/shared client
 room simulation base planner
-room commands base job spool archive watcher request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer executors executors/http executors/local executors/kubernetes executors/slurm executors/registry planner stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/prune stages/preview stages/service client web simulation
+room commands base job spool archive watcher request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer executors executors/http executors/local executors/kubernetes executors/slurm executors/registry planner stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/metrics stages/prune stages/preview stages/service client web simulation
 
 is "$(sed 's|/[^/]*$||' <<<"$sources" | sort -u | grep -vxFf <(echo "$listed"))" "" "every room says what it may include"
 

@@ -145,6 +145,12 @@ static bool is_address(struct text address)
     return address.length == 0 || message_address_is_valid(address);
 }
 
+/* The textfile collector of node_exporter reads no other files. */
+static bool is_metric_file(struct text file)
+{
+    return file.length == 0 || (text_starts(file, "/") && text_ends(file, ".prom"));
+}
+
 /* clang-format off */
 #define AT(member) offsetof(struct settings, member)
 static const struct section_field table[] = {
@@ -193,6 +199,11 @@ static const struct section_field table[] = {
     {"notify.timeout", SECTION_DURATION, AT(messages.timeout), 60000, 100, 3600000, .what = NULL},
     {"notify.retry", SECTION_DURATION, AT(messages.retry), 10000, 100, 3600000, .what = NULL},
     {"notify.give_up", SECTION_DURATION, AT(messages.give_up), 3 * 86400000, 1000, 31536000000, .what = NULL},
+    {"metrics", SECTION_INNER, .what = NULL},
+    {"metrics.file", SECTION_TEXT, AT(metrics.file), .valid = is_metric_file,
+     .what = "an absolute path that ends in .prom, such as /var/lib/prometheus/node-exporter/dlspool.prom"},
+    {"metrics.interval", SECTION_DURATION, AT(metrics.interval), 15000, 1000, 3600000, .what = NULL},
+    {"metrics.users", SECTION_BOOLEAN, AT(metrics.users), .what = NULL},
     {"planner", SECTION_INNER, .what = NULL},
     {"planner.tick", SECTION_DURATION, AT(planner_tick), 5000, 100, 600000, .what = NULL},
     {"planner.dwell", SECTION_DURATION, AT(planner_dwell), 60000, 0, 86400000, .what = NULL},

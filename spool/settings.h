@@ -49,6 +49,13 @@ struct message_settings {
     int64_t timeout, retry, give_up;
 };
 
+/* Where and how often `dlspool run` writes metrics (stages/metrics/). */
+struct metric_settings {
+    struct text file; /* an absolute path that ends in .prom; empty: nowhere */
+    int64_t interval; /* milliseconds */
+    bool users;       /* with those that tell users apart */
+};
+
 struct settings {
     struct arena *arena;
     const struct value *tree;
@@ -60,6 +67,7 @@ struct settings {
     struct job_limits limits;
     struct keep_rules keep;
     struct message_settings messages;
+    struct metric_settings metrics;
     enum sync_mode sync;
     /* All durations in milliseconds. */
     int64_t scan_interval, quiet_time, doubtful_time, cut_off_time;

@@ -28,6 +28,7 @@
 #include "spool/subscription.h"
 #include "stages/guard.h"
 #include "stages/lease.h"
+#include "stages/metrics/metrics.h"
 #include "stages/prune/prune.h"
 #include "stages/service/ask_host.h"
 #include "stages/service/drain.h"
@@ -37,7 +38,8 @@
 
 /* In the order in which they are started, and stopped; those that are not always wanted last. */
 static const struct stage_operations *const stage_table[] = {
-    &intake_stage, &resubmit_stage, &submit_stage, &track_stage, &notify_stage, &prune_stage};
+    &intake_stage, &resubmit_stage, &submit_stage, &track_stage,
+    &notify_stage, &metrics_stage,  &prune_stage};
 enum { STAGES = ARRAY_COUNT(stage_table) };
 
 static const int64_t first_pause = 100, longest_pause = 30000; /* milliseconds, between restarts */
@@ -148,8 +150,9 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
 {
     struct child *child = &supervisor->children[which];
     pid_t parent = getpid();
-    /* Pruning has the lowest priority, and may stand still while others have work. */
-    bool watched = stage_table[which] != &prune_stage;
+    /* Pruning has the lowest priority, and may stand still while others have work; metrics may wait for a
+     * directory that is not ours. */
+    bool watched = stage_table[which] != &prune_stage && stage_table[which] != &metrics_stage;
     struct heart *heart = watched ? watchdog_heart(supervisor->watchdog, (size_t)which) : NULL;
     child->started = clock_elapsed();
     supervisor->guard_counts[which] = supervisor->guards[which]->count;
@@ -252,7 +255,8 @@ static void stop_all(struct supervisor *supervisor)
 static bool is_wanted(const struct supervisor *supervisor, int which)
 {
     return (stage_table[which] != &notify_stage || settings_has_messages(&supervisor->settings)) &&
-           (stage_table[which] != &prune_stage || settings_prunes(&supervisor->settings));
+           (stage_table[which] != &prune_stage || settings_prunes(&supervisor->settings)) &&
+           (stage_table[which] != &metrics_stage || supervisor->settings.metrics.file.length);
 }
 
 static void start_missing(struct supervisor *supervisor, const sigset_t *signals)

@@ -31,6 +31,7 @@ int command_eval(int argument_count, char **arguments);
 int command_acct(int argument_count, char **arguments);
 int command_report(int argument_count, char **arguments);
 int command_history(int argument_count, char **arguments);
+int command_metrics(int argument_count, char **arguments);
 int command_limits(int argument_count, char **arguments);
 int command_simulate(int argument_count, char **arguments);
 int command_web(int argument_count, char **arguments);

@@ -40,6 +40,7 @@ static const struct verb verbs[] = {
     {"run", command_run, "run the daemon: take, render, submit and follow jobs", NULL},
     {"check", command_check,
      "check the settings, the templates, the executor and the files of all jobs", NULL},
+    {"metrics", command_metrics, "print counts of the spool for Prometheus", NULL},
     {"pause", command_pause, "ask for no more jobs to be started, as for maintenance", NULL},
     {"resume", command_resume, "ask for a paused spool to go on", NULL},
     {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)", NULL},

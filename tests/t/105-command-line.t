@@ -383,6 +383,7 @@ keep retry "$second"
 keep resubmit
 sed -i 's/^  done: null/  done: 90d/' "$spool/dlspool.yaml"
 keep prune
+keep metrics
 keep run --drain --verbose
 keep web --socket "$scratch/plain/web" &
 wait_for 10 test -s "$scratch/json/web"

@@ -82,6 +82,11 @@ void tally_add(const char *series, const char *labels, double amount)
         add(tally.own, name, 1, amount);
 }
 
+bool tally_is_started(void)
+{
+    return tally.processes != NULL;
+}
+
 bool tally_wants_before(void)
 {
     return tally.processes && !*tally.has_before;

@@ -33,6 +33,7 @@ void tally_clear(void);
 /* Add 1 to the count of the series, and `amount` to its sum.  `labels`: what labels_add() wrote, or "". */
 void tally_add(const char *series, const char *labels, double amount);
 
+bool tally_is_started(void);
 /* Is there shared memory, and what came before not in it yet? */
 bool tally_wants_before(void);
 void tally_before(struct text name, uint64_t count, double sum);

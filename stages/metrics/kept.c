@@ -51,6 +51,9 @@ static int count_attempt(void *context, const struct usage *usage)
 
 int kept_read_accounts(struct kept *kept, const struct spool *spool, struct error *error)
 {
+    /* Prometheus sees an increase only of what was there before. */
+    series_add(kept->series, "deadlines_total", "result=\"met\"", 0, 0);
+    series_add(kept->series, "deadlines_total", "result=\"missed\"", 0, 0);
     return usage_scan_on(spool, &kept->mark, count_attempt, kept, error);
 }
 
@@ -98,6 +101,8 @@ void kept_take_tally(struct kept *kept)
         series_each(kept->series, give_before, NULL);
         tally_has_before();
     }
+    if (tally_is_started())
+        series_add(kept->series, "jobs_accepted_total", "", 0, 0); /* as for deadlines */
     tally_each(add_total, &counted);
     series_each(kept->series, add_kept, &known);
     if (counted == known || counted == 0)
@@ -105,6 +110,7 @@ void kept_take_tally(struct kept *kept)
     for (size_t i = 0; i < ARRAY_COUNT(tallied); i++)
         series_remove(kept->series, tallied[i]);
     tally_each(take_count, kept->series);
+    series_add(kept->series, "jobs_accepted_total", "", 0, 0);
     kept->changed = true;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/journal.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -45,6 +46,11 @@ static const char *stage_name;
 static bool with_time;
 static bool verbose;
 static bool journal; /* the journal adds the time, and reads a level in <> */
+static log_is_job *is_job;
+enum { OWNERS = 256, NAME_SIZE = 64 };
+static struct owned {
+    char job[NAME_SIZE], owner[NAME_SIZE];
+} owners[OWNERS];
 static bool json;
 
 /* How bad it is: as the journal has it, before a sentence for people, and for programs. */
@@ -63,9 +69,26 @@ void log_timestamps(bool on)
     with_time = on;
 }
 
-void log_journal(bool on)
+void log_journal(bool on, log_is_job *job)
 {
     journal = on;
+    is_job = job;
+    if (on)
+        journal_open();
+}
+
+static struct owned *slot_of(struct text job)
+{
+    return &owners[hash_text(HASH_START, job) % OWNERS];
+}
+
+void log_owner(struct text job, struct text owner)
+{
+    if (!journal || job.length >= sizeof(owners->job))
+        return;
+    struct owned *slot = slot_of(job);
+    text_copy(slot->job, sizeof(slot->job), job);
+    text_copy(slot->owner, sizeof(slot->owner), owner);
 }
 
 void log_json(bool on)
@@ -92,13 +115,17 @@ static void add_object(struct buffer *line, const struct level *level, struct te
     arena_free(arena);
 }
 
-static void add_sentence(struct buffer *line, const struct level *level, struct text message)
+static void add_start(struct buffer *line, const struct level *level)
 {
     char time[CLOCK_TEXT_SIZE];
     if (journal)
         buffer_add_string(line, level->journal);
     else if (with_time)
         buffer_printf(line, "%s ", clock_format(clock_now(), time));
+}
+
+static void add_sentence(struct buffer *line, const struct level *level, struct text message)
+{
     buffer_add_string(line, "dlspool");
     if (stage_name)
         buffer_printf(line, "[%s]", stage_name);
@@ -106,14 +133,48 @@ static void add_sentence(struct buffer *line, const struct level *level, struct 
     buffer_add_text(line, message);
 }
 
+static void add_job(struct buffer *out, struct text message)
+{
+    const char *colon = memchr(message.data, ':', message.length);
+    struct text job = {message.data, colon ? (size_t)(colon - message.data) : 0};
+    if (!is_job || !is_job(job))
+        return;
+    journal_add(out, "DLSPOOL_JOB", job);
+    const struct owned *slot = slot_of(job);
+    if (text_is(job, slot->job))
+        journal_add(out, "DLSPOOL_OWNER", text_of(slot->owner));
+}
+
+/* Give it to the journal with its fields.  False when that is to be done by a line of standard error. */
+static bool send_fields(const struct level *level, struct text message)
+{
+    struct buffer out = {0}, line = {0};
+    add_sentence(&line, level, message);
+    journal_add(&out, "MESSAGE", buffer_text(&line));
+    journal_add(&out, "PRIORITY", (struct text){level->journal + 1, 1});
+    journal_add(&out, "SYSLOG_IDENTIFIER", TEXT("dlspool"));
+    journal_add(&out, "DLSPOOL_STAGE", text_of(stage_name));
+    add_job(&out, message);
+    bool sent = journal_send(&out);
+    buffer_free(&line);
+    buffer_free(&out);
+    return sent;
+}
+
 static void write_line(const struct level *level, const char *format, va_list arguments)
 {
     struct buffer line = {0}, message = {0};
     buffer_vprintf(&message, format, arguments);
+    if (journal && !json && send_fields(level, buffer_text(&message))) {
+        buffer_free(&message);
+        return;
+    }
     if (json)
         add_object(&line, level, buffer_text(&message));
-    else
+    else {
+        add_start(&line, level);
         add_sentence(&line, level, buffer_text(&message));
+    }
     buffer_add_byte(&line, '\n');
     /* There is nowhere to report that a message cannot be written. */
     ssize_t ignored = write(json ? STDOUT_FILENO : STDERR_FILENO, line.data, line.length);

@@ -15,9 +15,16 @@
 
 #include <stdbool.h>
 
+#include "base/text.h"
+
 void log_name(const char *stage); /* a literal; NULL for the bare program */
 void log_timestamps(bool on);
-void log_journal(bool on); /* standard error is systemd's journal: levels, no times */
+/* Standard error is systemd's journal: levels, no times.  Messages go to the journal's own socket, where there is one,
+ * with the fields DLSPOOL_STAGE, and DLSPOOL_JOB and DLSPOOL_OWNER where the first word is a job and a colon. */
+typedef bool log_is_job(struct text word);
+void log_journal(bool on, log_is_job *is_job);
+/* Whose job that is.  What was said last of a few hundred jobs is known; elsewhere than in the journal, of none. */
+void log_owner(struct text job, struct text owner);
 void log_json(bool on);
 void log_verbose(bool on); /* whether log_detail() prints */
 

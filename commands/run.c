@@ -10,6 +10,7 @@
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/options.h"
+#include "spool/id.h"
 #include "stages/service/supervisor.h"
 
 /* systemd.exec(5): $JOURNAL_STREAM is the device and inode of the stream that goes to the journal;
@@ -48,7 +49,7 @@ int command_run(int argument_count, char **arguments)
         return status;
     log_verbose(verbose);
     log_timestamps(!isatty(STDERR_FILENO));
-    log_journal(is_journal());
+    log_journal(is_journal(), id_valid);
     log_json(json);
     if (supervisor_run(option_spool, drain, &error)) {
         complain("%s", error.text);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/yaml.h"
 #include "spool/file.h"
 #include "spool/record_fields.h"
@@ -334,6 +335,8 @@ int record_read(int job, struct arena *arena, struct job_record *record, struct 
             result = record_parse(arena, buffer_text(&bytes), record, error);
         number = result ? EBADMSG : number;
     }
+    if (!result)
+        log_owner(record->id, record->owner);
     buffer_free(&bytes);
     errno = number;
     return result;

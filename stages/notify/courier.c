@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/journal.h"
 #include "base/signals.h"
 #include "base/visible.h"
 #include "stages/notify/webhook.h"
@@ -240,6 +241,7 @@ static _Noreturn void be_courier(struct desk *desk, struct text user, int socket
     static const int signals[] = {SIGCHLD};
     struct error error;
     int null = open("/dev/null", O_RDWR);
+    journal_close(); /* before its number is another's */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "courier");
     setsid(); /* not to be stopped from the keyboard; the stage says when */

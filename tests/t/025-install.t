@@ -9,8 +9,8 @@ ok "make install, as a package does" put install PREFIX=/usr UNITDIR=/lib/system
 cd "$scratch/image" || exit 1
 is "$(find . -type f ! -path './usr/share/doc/*' ! -path './usr/share/man/*' | LC_ALL=C sort | tr '\n' ' ')" \
     "./lib/systemd/system/dlspool@.service ./usr/bin/dlspool ./usr/lib/sysusers.d/dlspool.conf \
-./usr/lib/tmpfiles.d/dlspool.conf ./usr/share/bash-completion/completions/dlspool ./usr/share/dlspool/dlspool.yaml \
-./usr/share/dlspool/kubernetes-role.yaml ./usr/share/dlspool/without-containers.conf " "has these files"
+./usr/lib/tmpfiles.d/dlspool.conf ./usr/share/bash-completion/completions/dlspool ./usr/share/dlspool/dlspool.rules.yaml ./usr/share/dlspool/dlspool.yaml \
+./usr/share/dlspool/grafana.json ./usr/share/dlspool/kubernetes-role.yaml ./usr/share/dlspool/without-containers.conf " "has these files"
 is "$(cd usr/share/man && find . -type f | sed 's|.*/||' | LC_ALL=C sort)" "$(cd "$top/docs/man" && LC_ALL=C ls)" "each page of the manual"
 [ ! -e "$top/.git" ] || is "$(cd usr/share/doc/dlspool && find docs README.md examples -type f | LC_ALL=C sort)" \
     "$(cd "$top" && git -c safe.directory='*' ls-files 'docs/*.md' README.md examples | LC_ALL=C sort)" "and the documentation with its examples"

@@ -138,6 +138,7 @@ struct job_poll {
     int64_t memory_peak; /* bytes that the task held at a time that held most; 0: not known */
     int64_t task_time;   /* milliseconds that its tasks have run, the sum; 0: not known */
     int nodes;           /* on which its tasks run or ran; 0: not known */
+    bool untimed;        /* its time limit is the caller's to keep: see suspend() */
 };
 
 /* A request for one job of many: to stop it, to copy its output, to remove it. */
@@ -149,6 +150,7 @@ struct job_call {
         *tasks; /* cancel, signal: only these tasks of an array, by their ascending indexes; */
     size_t task_count; /* ... 0: all of the job (signal: only where `warns` is false) */
     int signal;        /* signal: its number */
+    bool suspend;      /* suspend: stop it; else it goes on */
     int directory;     /* output: descriptor of where its files are */
     bool last;         /* output: the job has ended, and this is the last time */
     bool ending;       /* output: it is told to end next, or was (of an array, those of `tasks`):
@@ -273,6 +275,11 @@ struct executor_operations {
      * success.  NULL: cancel() does that before it ends the tasks, with the signal and the time that
      * the manifest says. */
     void (*signal)(struct executor *executor, struct job_call **batch, size_t count);
+    /* For each: stop all its running tasks where they are, with their memory, or have them go on.  To ask for what is
+     * so already does no harm, and a job that is told to end goes on for that by itself.  The job still runs, and keeps
+     * all that it has; its time limit does not run, so the caller keeps that of jobs that are `untimed`.
+     * NULL: none can; nor where `suspends` of the executor is false. */
+    void (*suspend)(struct executor *executor, struct job_call **batch, size_t count);
     /* End what the executor runs for itself (not the jobs), at a clean stop of `dlspool run`.  Any
      * later call starts it again.  NULL: there is nothing to end. */
     void (*stop)(struct executor *executor);
@@ -284,6 +291,7 @@ enum { EXECUTOR_IDENTITY_SIZE = 17 }; /* 16 hexadecimal digits and the final NUL
 struct executor {
     const struct executor_operations *operations;
     int64_t live_max; /* the most objects at the scheduler; 0: no bound */
+    bool suspends;    /* the settings allow suspend() */
     /* Distinguishes this spool from others, even of the same name: jobs are submitted with it.  Whoever
      * opens the executor sets it.  "": not known; then list() leaves out jobs that another spool may have
      * submitted. */

@@ -45,6 +45,20 @@ static int local_run_calls(struct local *local, struct podman_call *calls, size_
     return result;
 }
 
+/* What stands still takes no signal. */
+static int go_on(struct local *local, const struct job_call *call,
+                 const struct podman_container *containers, size_t count, struct arena *arena,
+                 struct error *error)
+{
+    struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (containers[i].paused &&
+            executor_call_names_task(call, (int)local_label_number(&containers[i], "index")))
+            podman_call_pause(&calls[used++], name_of(&containers[i]), false);
+    return local_run_calls(local, calls, used, error);
+}
+
 /* End the tasks of a job: those that wait are removed, unless single tasks are meant, and those
  * that run get a signal. */
 static int cancel_one(struct executor *executor, struct job_call *call)
@@ -67,6 +81,8 @@ static int cancel_one(struct executor *executor, struct job_call *call)
                 containers[i].state != PODMAN_STATE_ENDED)
                 podman_call_remove(&calls[removed++], name_of(&containers[i]));
         result = local_run_calls(local, calls, removed, error);
+        if (go_on(local, call, containers, count, arena, error))
+            result = -1;
         for (size_t i = 0; i < count; i++)
             if (containers[i].state == PODMAN_STATE_RUNNING &&
                 executor_call_names_task(call, (int)local_label_number(&containers[i], "index")))
@@ -177,6 +193,34 @@ int local_remove_containers(struct local *local, const char *id, int attempt, st
     }
     arena_free(arena);
     return result;
+}
+
+static int suspend_one(struct executor *executor, struct job_call *call)
+{
+    struct local *local = (struct local *)(void *)executor;
+    struct error *error = &call->error;
+    if (local_ensure(local, error))
+        return -1;
+    struct arena *arena = arena_new();
+    struct podman_container *containers;
+    size_t count, used = 0;
+    int result = local_list_job(local, arena, call->id, call->attempt, &containers, &count, error);
+    if (result == 0) {
+        struct podman_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
+        for (size_t i = 0; i < count; i++)
+            if (containers[i].state == PODMAN_STATE_RUNNING &&
+                containers[i].paused != call->suspend)
+                podman_call_pause(&calls[used++], name_of(&containers[i]), call->suspend);
+        result = local_run_calls(local, calls, used, error);
+    }
+    arena_free(arena);
+    return result;
+}
+
+void local_suspend(struct executor *executor, struct job_call **batch, size_t count)
+{
+    struct local *local = (struct local *)(void *)executor;
+    executor_one_by_one(executor, batch, count, suspend_one, local->settings.request_timeout);
 }
 
 int local_remove_objects(struct local *local, const char *id, int attempt, struct error *error)

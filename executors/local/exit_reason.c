@@ -120,6 +120,22 @@ static bool find_time_limit(struct finding *finding)
     return true;
 }
 
+/* Where podman does not know the limit, the caller ends the container with SIGKILL.  One that was paused may be older
+ * than its limit when something else kills it: then that is told wrongly. */
+static bool find_kept_limit(struct finding *finding)
+{
+    const struct podman_container *container = finding->container;
+    int64_t limit = local_label_number(container, "time_limit");
+    char written[CLOCK_TEXT_SIZE];
+    if (container->exit_code != EXIT_KILLED || !local_label_number(container, "untimed") ||
+        !container->started || container->ended - container->started < limit)
+        return false;
+    note_reason(finding, EXIT_KILLED, "TimeLimit",
+                "was ended because it ran for longer than its time limit of %s",
+                duration_format(limit, written));
+    return true;
+}
+
 static bool find_memory(struct finding *finding)
 {
     struct exit_reason *exit_reason = finding->exit_reason;
@@ -193,7 +209,7 @@ void exit_reason_explain(struct exit_reason *exit_reason, const struct podman_co
                          struct task_state *task, char *detail, size_t size)
 {
     static bool (*const causes[])(struct finding * finding) = {
-        find_success, find_refusal,      find_time_limit, find_memory,
+        find_success, find_refusal,      find_time_limit, find_memory, find_kept_limit,
         find_loss,    find_failed_start, find_signal,     find_exit,
     };
     struct finding finding = {.exit_reason = exit_reason, .container = container, .task = task};

@@ -15,6 +15,7 @@
  *   cpus, memory, gpus, gpus_assigned   what it counts for (thousandths, bytes, number, devices);
  *                                       but its CPUs as its limit is now (resize.c)
  *   time_limit                          milliseconds, 0 for none
+ *   untimed                             podman does not know its time limit, as it may be paused
  *   listen                              ports of this machine that it has, where there are any
  *   sources                             "held": what it mounts is held for it while it is started (sources.h)
  *
@@ -131,6 +132,7 @@ int local_poll(struct executor *executor, struct arena *arena, struct job_poll *
                struct error *error);
 void local_cancel(struct executor *executor, struct job_call **batch, size_t count);
 void local_remove(struct executor *executor, struct job_call **batch, size_t count);
+void local_suspend(struct executor *executor, struct job_call **batch, size_t count);
 void local_output(struct executor *executor, struct job_call **batch, size_t count);
 int local_list_jobs(struct executor *executor, executor_take *take, void *context,
                     struct error *error);

@@ -134,6 +134,7 @@ static const struct executor_operations operations = {
     .resizable = local_resizable,
     .resize = local_resize,
     .signal = local_signal,
+    .suspend = local_suspend,
     .list = local_list_jobs,
     .stop = local_stop,
     .close = local_close,
@@ -199,6 +200,7 @@ struct executor *executor_local_open(const struct value *settings, const char *s
         local_close(&local->executor);
         return NULL;
     }
+    local->executor.suspends = local->settings.suspend;
     local->machine = (struct machine){
         .cpus = local->settings.cpus,
         .memory = local->settings.memory,

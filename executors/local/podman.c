@@ -96,6 +96,12 @@ void podman_call_kill(struct podman_call *call, const char *container, const cha
     prepare_request(call, "POST", "/containers/%s/kill?signal=%s", container, signal);
 }
 
+void podman_call_pause(struct podman_call *call, const char *container, bool pause)
+{
+    prepare_request(call, "POST", pause ? "/containers/%s/pause" : "/containers/%s/unpause",
+                    container);
+}
+
 void podman_call_remove(struct podman_call *call, const char *container)
 {
     prepare_request(call, "DELETE", "/containers/%s?force=true&timeout=0&v=true", container);
@@ -357,6 +363,7 @@ static void read_listed(struct podman_container *container, const struct value *
         .ended = seconds_member(item, "ExitedAt"),
         .process = process_member(item),
         .infra = value_get_boolean(item, "IsInfra", false),
+        .paused = text_is(value_get_text(item, "State"), "paused"),
         .labels = value_get(item, "Labels"),
     };
     if (names && names->kind == VALUE_LIST && names->list.count &&

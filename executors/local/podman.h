@@ -52,6 +52,7 @@ struct podman_container {
     int64_t started, ended; /* times of day, 0 when not (yet); whole seconds from a list */
     pid_t process;          /* its first process, while it runs; else 0 */
     bool infra;             /* a pod's own container */
+    bool paused;            /* it runs, and stands still */
     bool out_of_memory;     /* as podman reports it, often wrongly: see kernel_log.h */
     const struct value *labels;
 };
@@ -67,6 +68,8 @@ void podman_call_create_pod(struct podman_call *call, const struct value *specif
 void podman_call_create(struct podman_call *call, const struct value *specification);
 void podman_call_start(struct podman_call *call, const char *container);
 void podman_call_kill(struct podman_call *call, const char *container, const char *signal);
+/* Freeze all its processes, or have them go on. */
+void podman_call_pause(struct podman_call *call, const char *container, bool pause);
 /* Removing a running container kills it. */
 void podman_call_remove(struct podman_call *call, const char *container);
 void podman_call_remove_pod(struct podman_call *call, const char *pod);

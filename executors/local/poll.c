@@ -257,6 +257,7 @@ static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
         task->killed = executor_task_is_killed(poll, task->index);
         int64_t started = started_at(container);
         task->started = started;
+        poll->untimed = poll->untimed || local_label_number(container, "untimed");
         add_used(exit_reason->local, container, started, poll);
         if (started && (!poll->started || started < poll->started))
             poll->started = started;

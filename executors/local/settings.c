@@ -159,6 +159,7 @@ static const struct section_field fields[] = {
     {"request_timeout", SECTION_DURATION, AT(request_timeout), 30000, 1, A_DAY, .what = NULL},
     {"in_flight", SECTION_COUNT, AT(in_flight), 8, 1, 256, .what = NULL},
     {"log_limit", SECTION_BYTES, AT(log_limit), 100 << 20, .what = a_size},
+    {"suspend", SECTION_BOOLEAN, AT(suspend), .what = NULL},
     {"pull_timeout", SECTION_DURATION, AT(pull_timeout), 120000, 1, A_DAY, .what = NULL},
 };
 #undef AT

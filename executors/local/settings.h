@@ -17,6 +17,7 @@
  *   pull_timeout     of fetching an image that is not here, default 2m
  *   in_flight        requests under way at a time, default 8
  *   log_limit        of one task's output, default "100Mi"
+ *   suspend          whether jobs may be held with their memory, default false
  */
 #ifndef EXECUTORS_LOCAL_SETTINGS_H
 #define EXECUTORS_LOCAL_SETTINGS_H
@@ -39,6 +40,7 @@ struct local_settings {
     int64_t request_timeout, pull_timeout; /* milliseconds */
     int in_flight;
     int64_t log_limit; /* bytes */
+    bool suspend;
 };
 
 /* `settings` is the tree of dlspool.yaml, or NULL for all defaults.  What is read lives in the

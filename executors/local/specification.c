@@ -105,6 +105,8 @@ static struct value *task_labels(struct arena *arena, const struct specification
     put_number_label(arena, labels, "gpus", task->gpus);
     put_label(arena, labels, "gpus_assigned", gpus);
     put_number_label(arena, labels, "time_limit", spec->submission->time_limit);
+    if (spec->submission->time_limit > 0 && spec->local->settings.suspend)
+        put_number_label(arena, labels, "untimed", 1);
     if (sources_are_held())
         put_label(arena, labels, "sources", TEXT("held"));
     return labels;
@@ -413,7 +415,7 @@ struct value *local_specify_task(struct arena *arena, const struct specification
     put_mounts(arena, container, spec, task, sources);
     put_devices(arena, container, gpus);
     put_log(arena, container, spec, task);
-    if (submission->time_limit > 0)
+    if (submission->time_limit > 0 && !spec->local->settings.suspend)
         put_number(arena, container, "timeout", timeout_seconds(submission->time_limit));
     value_put(arena, container, "labels", task_labels(arena, spec, task, gpus));
     if (local_needs_pod(spec->manifest)) {

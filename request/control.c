@@ -34,6 +34,8 @@ static const struct yaml_limits control_limits = {CONTROL_LONGEST, 16, 4};
 
 const char *request_control_name(enum control_verb verb)
 {
+    if (verb == CONTROL_SUSPEND)
+        verb = CONTROL_HOLD; /* one of its kinds */
     for (size_t i = 0; i < VERB_COUNT; i++)
         if (verbs[i].verb == verb)
             return verbs[i].name;
@@ -132,16 +134,33 @@ static bool are_words(struct text words)
     return words.length <= CONTROL_WORDS_LONGEST;
 }
 
+/* `hold: {job: ID, keep_memory: true}`: replace *value by the id, and *verb by CONTROL_SUSPEND where it is kept.
+ * False when it is an object of another form. */
+static bool open_hold(const struct value **value, enum control_verb *verb)
+{
+    const struct value *object = *value;
+    if (*verb != CONTROL_HOLD || object->kind != VALUE_OBJECT)
+        return object->kind != VALUE_OBJECT;
+    const struct value *keep = value_get(object, "keep_memory");
+    *value = value_get(object, "job");
+    if (keep && keep->kind == VALUE_BOOLEAN && keep->boolean)
+        *verb = CONTROL_SUSPEND;
+    return *value && object->object.count == (keep ? 2 : 1) &&
+           (!keep || keep->kind == VALUE_BOOLEAN);
+}
+
 /* Read the verb's member into *control.  -1 and a sentence when it is faulty. */
 static int read_control(struct reading *reading, const struct value *root,
                         const struct member *member, struct control *control, struct error *error)
 {
     struct value_path path = {.name = member->key};
-    int verb = find_verb(member->key);
+    enum control_verb verb = verbs[find_verb(member->key)].verb;
+    const struct value *value = member->value;
+    bool opened = open_hold(&value, &verb);
     struct text word = {"", 0}, id = word, tasks = word;
-    bool spool = is_of_spool(verbs[verb].verb);
-    bool scalar = (spool && member->value->kind == VALUE_NULL) ||
-                  values_scalar_text(member->value, spool, &word);
+    bool spool = is_of_spool(verb);
+    bool scalar =
+        opened && ((spool && value->kind == VALUE_NULL) || values_scalar_text(value, spool, &word));
     request_control_split(word, &id, &tasks);
     if (root->object.count > 1)
         problems_add(reading, &path, member->line, member->column,
@@ -152,17 +171,20 @@ static int read_control(struct reading *reading, const struct value *root,
                           "one line of at most %d bytes that says why", CONTROL_WORDS_LONGEST);
     else if (!spool && (!scalar || !is_id(id)))
         problems_expected(reading, &path, member->value,
-                          "a job's id: %d to %d small letters, digits and hyphens", ID_SHORTEST,
-                          ID_LONGEST);
+                          "a job's id: %d to %d small letters, digits and hyphens%s", ID_SHORTEST,
+                          ID_LONGEST, opened ? "" : ", or for hold {job: ID, keep_memory: true}");
     else if (!spool && !tasks.length && id.length < word.length)
         problems_expected(reading, &path, member->value,
                           "a job's id, a slash, and indexes of its tasks such as 0-5,9");
-    else if (verbs[verb].verb == CONTROL_NONE)
+    else if (verb == CONTROL_SUSPEND && tasks.length)
+        problems_add(reading, &path, member->line, member->column,
+                     "found single tasks beside keep_memory, expected a job");
+    else if (verb == CONTROL_NONE)
         problems_add(reading, &path, member->line, member->column, "not yet supported");
     if (problems_report(reading, error))
         return -1;
-    *control = spool ? (struct control){.verb = verbs[verb].verb, .words = word}
-                     : (struct control){.verb = verbs[verb].verb, .id = id, .tasks = tasks};
+    *control = spool ? (struct control){.verb = verb, .words = word}
+                     : (struct control){.verb = verb, .id = id, .tasks = tasks};
     return 0;
 }
 

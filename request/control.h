@@ -12,6 +12,7 @@ enum control_verb {
     CONTROL_KILL,
     CONTROL_RETRY,
     CONTROL_HOLD,
+    CONTROL_SUSPEND, /* a hold of a running job that keeps its memory: `hold: {job: ID, keep_memory: true}` */
     CONTROL_RELEASE,
     CONTROL_PAUSE,  /* the whole spool; `words` say why */
     CONTROL_RESUME, /* ... goes on */

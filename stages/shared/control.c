@@ -34,6 +34,8 @@ static const struct {
     [CONTROL_KILL] = {.states = UNFINISHED},
     [CONTROL_RETRY] = {.states = IN_FAILED, .rule = "only a job in failed/ can be retried"},
     [CONTROL_HOLD] = {.states = UNFINISHED},
+    [CONTROL_SUSPEND] = {.states = IN_SUBMITTED,
+                         .rule = "only a job that runs can be held with its memory"},
     [CONTROL_RELEASE] = {.states = UNFINISHED},
 };
 
@@ -52,6 +54,10 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
             "%s is in submitted/ and %s, so it would begin anew; only a job that has not begun, or has a "
             "checkpoint (docs/job-file.md), can be held; to end it: dlspool kill %s",
             place->id, record->array.length ? "is an array" : "names no checkpoint", place->id);
+    else if (record && verb == CONTROL_SUSPEND && record->array.length)
+        error_set(error,
+                  "%s is an array, whose tasks take turns; an array cannot be held with its memory",
+                  place->id);
     else if (record && verb == CONTROL_RETRY && !record->request_file.length)
         error_set(error, "%s was not made from a job file; submit one", place->id);
     else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
@@ -79,7 +85,8 @@ bool control_applies(void *context, const struct job_place *place, const struct 
         return false;
     if (question->verb == CONTROL_KILL)
         return is_unfinished(place, record);
-    if (question->verb != CONTROL_HOLD && question->verb != CONTROL_RELEASE)
+    if (question->verb != CONTROL_HOLD && question->verb != CONTROL_SUSPEND &&
+        question->verb != CONTROL_RELEASE)
         return true;
     int job = job_open(question->spool, place);
     bool held = job >= 0 && control_file_pending(job, CONTROL_HOLD, &request) != 0;
@@ -87,7 +94,8 @@ bool control_applies(void *context, const struct job_place *place, const struct 
                                control_file_until(job, record ? record->begin : 0) > 0);
     if (job >= 0)
         sys.close(job);
-    return question->verb == CONTROL_RELEASE ? partly : !held;
+    bool so = held && (question->verb == CONTROL_SUSPEND) == request.keeps_memory;
+    return question->verb == CONTROL_RELEASE ? partly : !so;
 }
 
 /* Open the job that a control file of the user `uid` names, wherever it is; it may be moving.  The result
@@ -128,6 +136,7 @@ struct asking {
     struct arena *arena;
     struct user asker;
     bool administrator;
+    const struct settings *settings;
 };
 
 /* 0; 1 and a sentence when the request cannot be granted. */
@@ -141,6 +150,8 @@ static int check_request(const struct asking *asking, struct error *error)
             error_set(error, "%s belongs to %.*s; %s may not %s it", id, (int)record->owner.length,
                       record->owner.length ? record->owner.data : "", asking->asker.name,
                       request_control_name(asking->verb));
+    else if (asking->verb == CONTROL_SUSPEND && !control_may_suspend(asking->settings, error))
+        result = -1;
     else if ((asking->tasks.length && !control_tasks_allow(asking->verb, asking->place, asking->job,
                                                            record, asking->tasks, error)) ||
              !control_allows(asking->verb, asking->place, record, error))
@@ -168,7 +179,7 @@ static int weigh_hold(const struct asking *asking, struct error *error)
                          asking->place->id);
     bool forbidden = held && !asking->administrator &&
                      control_is_held_from(asking->place->id, &hold, asking->record->uid, error);
-    if (asking->verb == CONTROL_HOLD)
+    if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_SUSPEND)
         return !forbidden;
     return forbidden ? 2 : held;
 }
@@ -286,7 +297,7 @@ static int stop_or_go_on(const struct asking *asking, int64_t now, struct error 
 {
     const struct job_record *record = asking->record;
     struct resize_request request;
-    if (asking->place->state != STATE_SUBMITTED)
+    if (asking->place->state != STATE_SUBMITTED || asking->verb == CONTROL_SUSPEND)
         return 0;
     if (asking->verb == CONTROL_RELEASE)
         return resize_pending(asking->job, record, &request) == 1 && request.to == 0
@@ -308,7 +319,8 @@ static int decide_request(const struct asking *asking, int64_t now, struct error
         return result;
     if (asking->tasks.length)
         return decide_tasks(asking, now, error);
-    if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_RELEASE) {
+    if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_SUSPEND ||
+        asking->verb == CONTROL_RELEASE) {
         int weight = weigh_hold(asking, error);
         bool partly = asking->verb == CONTROL_RELEASE && weight >= 0 && weight != 2;
         if (partly && (result = release_tasks(asking, now, error)))
@@ -348,13 +360,28 @@ static int apply_to_spool(struct stage *stage, const struct control *control, ui
     return result;
 }
 
+bool control_may_suspend(const struct settings *settings, struct error *error)
+{
+    const struct value *local = value_get(settings->tree, "local");
+    if (text_is(settings->executor, "local") && value_get_boolean(local, "suspend", false))
+        return true;
+    error_set(
+        error,
+        "jobs cannot be held with their memory here: that takes the executor local, and local.suspend: true in "
+        "dlspool.yaml");
+    return false;
+}
+
 int control_apply(struct stage *stage, struct name_index *names, const struct control *control,
                   uid_t uid, int64_t now, struct error *error)
 {
     struct job_place place;
     struct job_record record;
-    struct asking asking = {
-        .verb = control->verb, .tasks = control->tasks, .place = &place, .record = &record};
+    struct asking asking = {.verb = control->verb,
+                            .tasks = control->tasks,
+                            .place = &place,
+                            .record = &record,
+                            .settings = &stage->settings};
     if (control->verb == CONTROL_PAUSE || control->verb == CONTROL_RESUME)
         return apply_to_spool(stage, control, uid, now, error);
     int result = open_job(stage, names, control, uid, &place, &asking.job, error);

@@ -34,6 +34,9 @@ struct control_question {
 
 bool control_applies(void *context, const struct job_place *place, const struct job_record *record);
 
+/* Does the site allow jobs to be held with their memory?  False and a sentence when not. */
+bool control_may_suspend(const struct settings *settings, struct error *error);
+
 /* Is the job `id` held by somebody else than its owner, or by a file that is damaged?  True and a sentence then:
  * its owner may not release it.  `hold` is what control_file_pending() stored. */
 bool control_is_held_from(const char *id, const struct control_request *hold, uid_t owner,

@@ -32,14 +32,17 @@ static int write_request(int job, enum control_verb verb, struct text by, uid_t 
     eventlog_add_number(&lines, "uid", uid);
     if (begins)
         eventlog_add_string(&lines, "begin", "now");
+    if (verb == CONTROL_SUSPEND)
+        eventlog_add_string(&lines, "keep_memory", "yes");
     eventlog_end(&lines);
     int result =
         spool_file_replace(job, request_control_name(verb), buffer_text(&lines), 0644, error);
     if (!result)
         result = eventlog_append(job, buffer_text(&lines), error);
-    if (!result && (verb == CONTROL_HOLD || verb == CONTROL_RELEASE))
-        result =
-            control_file_clear(job, verb == CONTROL_HOLD ? CONTROL_RELEASE : CONTROL_HOLD, error);
+    if (!result && (verb == CONTROL_HOLD || verb == CONTROL_SUSPEND))
+        result = control_file_clear(job, CONTROL_RELEASE, error);
+    if (!result && verb == CONTROL_RELEASE)
+        result = control_file_clear(job, CONTROL_HOLD, error);
     buffer_free(&lines);
     return result;
 }
@@ -77,6 +80,7 @@ int control_file_pending(int job, enum control_verb verb, struct control_request
         control_file_copy_by(request->by, eventlog_get(arena, &event, "by"));
         request->uid = (uid_t)eventlog_get_number(&event, "uid", -1);
         request->when = event.time;
+        request->keeps_memory = text_is(eventlog_get(arena, &event, "keep_memory"), "yes");
         request->begins = text_is(eventlog_get(arena, &event, "begin"), "now");
         arena_free(arena);
     }

@@ -21,7 +21,8 @@ struct control_request {
     char by[CONTROL_BY_SIZE]; /* user name */
     uid_t uid;
     int64_t when;
-    bool begins; /* a release that has the job begin before its time */
+    bool keeps_memory; /* a hold that leaves a running job where it is, standing still */
+    bool begins;       /* a release that has the job begin before its time */
 };
 
 /* Copy a user's name that was found in a file which others may have written: what fits, without control

@@ -73,6 +73,9 @@ static void strangers_are_refused_each_request(void **state)
         if (of_spool)
             snprintf(wanted, sizeof(wanted), "only an administrator may %s the spool; sys is none",
                      name);
+        else if (verb == CONTROL_SUSPEND)
+            snprintf(wanted, sizeof(wanted),
+                     ID " is in failed/; only a job that runs can be held with its memory");
         else
             snprintf(wanted, sizeof(wanted), ID " belongs to daemon; sys may not %s it", name);
         assert_int_equal(ask((enum control_verb)verb, STRANGER), 1);

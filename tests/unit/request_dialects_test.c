@@ -240,6 +240,9 @@ static void control_files_are_read(void **state)
         {"{\"kill\": \"abc/7\"}", "x.json", CONTROL_KILL, "abc", "7"},
         {"retry: abc\n", "x.yaml", CONTROL_RETRY, "abc", ""},
         {"hold: abc\n", "x.yaml", CONTROL_HOLD, "abc", ""},
+        {"hold: {job: abc, keep_memory: true}\n", "x.yaml", CONTROL_SUSPEND, "abc", ""},
+        {"hold: {keep_memory: false, job: abc/3}\n", "x.yaml", CONTROL_HOLD, "abc", "3"},
+        {"{\"hold\": {\"job\": \"abc\"}}", "x.json", CONTROL_HOLD, "abc", ""},
         {"release: abc\n", "x.yaml", CONTROL_RELEASE, "abc", ""},
         {"# please\n---\nkill: 'abc'\n...\n", "x.yml", CONTROL_KILL, "abc", ""},
         {"kill: 12345\n", "x", CONTROL_KILL, "12345", ""},
@@ -290,6 +293,11 @@ static void control_files_gone_wrong_are_refused(void **state)
         {"hold: true\n",
          "c:1:7: hold: found true, expected a job's id: 3 to 63 small letters, digits "
          "and hyphens"},
+        {"hold: {job: abc, keep: true}\n",
+         "c:1:7: hold: found a map, expected a job's id: 3 to 63 small letters, digits and "
+         "hyphens, or for hold {job: ID, keep_memory: true}"},
+        {"hold: {job: abc/3, keep_memory: true}\n",
+         "c:1:1: hold: found single tasks beside keep_memory, expected a job"},
         {"approve: abc\n", "c:1:1: approve: not yet supported"},
         {"kill: [abc\n", "c:1:7: not well-formed YAML: the [ that begins here is not closed: did "
                          "not find expected ',' or ']'"},

@@ -60,6 +60,16 @@ static struct text lost_sentence(struct arena *arena, const char *lost)
                         several ? "are" : "is", several ? "them" : "it");
 }
 
+static struct text suspended_sentence(struct arena *arena, const struct job_view *view)
+{
+    char time[CLOCK_TEXT_SIZE];
+    return arena_printf(
+        arena,
+        "Held by %s where it is, since %s: it stands still, and keeps its CPUs, memory and "
+        "GPUs. To have it go on: dlspool release %s\n",
+        view->situation.suspended_by, clock_local(view->situation.suspended, time), view->place.id);
+}
+
 int view_read(const struct spool *spool, const struct job_place *place, struct arena *arena,
               struct job_view *view)
 {
@@ -83,6 +93,8 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
     read_tasks(job, arena, view);
     if (!view->why.length && view->situation.lost[0] && place->state == STATE_SUBMITTED)
         view->why = lost_sentence(arena, view->situation.lost);
+    if (view->situation.suspended && view->situation.state == JOB_RUNNING)
+        view->why = suspended_sentence(arena, view);
     if (!view->why.length && view->situation.state == JOB_QUEUED)
         view->why = arena_text(arena, view->situation.waits, strlen(view->situation.waits));
     sys.close(job);

@@ -121,6 +121,11 @@ static void fold_event(const struct event *event, struct job_situation *situatio
         take_image(event, situation);
     } else if (text_is(event->name, "listening")) {
         take_listening(event, situation);
+    } else if (text_is(event->name, "suspended")) {
+        situation->suspended = event->time;
+        take_word(event, "by", situation->suspended_by, sizeof(situation->suspended_by));
+    } else if (text_is(event->name, "continued")) {
+        situation->suspended = 0;
     } else if (text_is(event->name, "ended")) {
         situation->ended = time_of(event);
     } else if (text_is(event->name, "finished") || text_is(event->name, "failed")) {

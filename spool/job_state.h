@@ -48,8 +48,10 @@ struct job_situation {
     /* Times of day of the last attempt; 0: not reached yet, or unknown. */
     int64_t queued; /* when the scheduler took it */
     int64_t started, ended;
-    char node[64];   /* where it runs or ran; "" when unknown */
-    char waits[256]; /* why the scheduler has not started it, in the scheduler's words; or "" */
+    char node[64];     /* where it runs or ran; "" when unknown */
+    char waits[256];   /* why the scheduler has not started it, in the scheduler's words; or "" */
+    int64_t suspended; /* since when it stands still, held with its memory; 0: it does not */
+    char suspended_by[64];
     /* The tasks that have failed while the job went on without them, and did not return:
      * "main-2, main-5"; if there are more than fit, the first ones. */
     char lost[256];

@@ -145,7 +145,8 @@ static void decide_action(struct tracker *tracker, struct followed *followed)
     const struct job_poll *poll = &followed->poll;
     struct tracked *tracked = followed->tracked;
     bool killed = followed->killed > 0;
-    bool stop = killed || preempt_ends(tracked);
+    bool late = suspend_limit_is_over(tracked, poll);
+    bool stop = killed || late || preempt_ends(tracked);
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
 
     if (poll->phase == PHASE_UNKNOWN || followed->killed < 0 ||
@@ -166,6 +167,7 @@ static void decide_action(struct tracker *tracker, struct followed *followed)
         poll->phase != PHASE_VANISHED && poll->phase != PHASE_SUCCEEDED && !all_tasks_ended(poll);
     if (runs && (stop || ended)) {
         want_stop(tracker, followed);
+        followed->call.force = followed->call.force || late; /* as where the executor keeps it */
         followed->copy = clock_elapsed() >= tracked->next_output;
     } else if (poll->phase == PHASE_WAITING && stop) {
         want_stop(tracker, followed);
@@ -267,8 +269,10 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
     guard_enter(tracker->guard, only, 0);
     open_jobs(&round, batch, count);
     bool answered = ask_executor(&round);
-    if (answered && !stage_is_fenced(&tracker->stage))
+    if (answered && !stage_is_fenced(&tracker->stage)) {
         rescale_jobs(&round);
+        suspend_jobs(&round);
+    }
     for (size_t i = 0; i < round.count && answered; i++)
         if (round.jobs[i].fate == FATE_NONE)
             decide_action(tracker, &round.jobs[i]);

@@ -4,6 +4,7 @@
  *   follow.c         asks about a batch of them, decides what to do on each answer, and stops jobs
  *   rescale.c        resizes running jobs as the plan says
  *   preempt.c        stops those that cannot be resized while they run
+ *   suspend.c        has those stand still that are held with their memory
  *   warn.c           signals those whose time is nearly over
  *   follow_output.c  copies what they print, and measures their progress
  *   follow_end.c     writes down how they ended, and moves them
@@ -74,8 +75,12 @@ struct tracked {
     int64_t request_patience; /* ... and when to give up; 0: there is none */
     struct preemption *preemption; /* NULL: it is not stopped for that */
     struct warning *warning;       /* it is signalled before its time limit; NULL: it is not */
-    struct lost_job *lost;         /* its directory is gone (lost.h); NULL: it exists */
-    bool orphan;                   /* only its id and attempt are known, from the executor */
+    int64_t time_limit;            /* milliseconds; 0: none */
+    int64_t
+        suspended; /* time of day since when it stands still, held with its memory; 0: it does not */
+    int64_t suspended_for; /* milliseconds for which it did before, in this attempt */
+    struct lost_job *lost; /* its directory is gone (lost.h); NULL: it exists */
+    bool orphan;           /* only its id and attempt are known, from the executor */
 };
 
 struct followed { /* a job of a batch */
@@ -166,6 +171,15 @@ void warn_learn(const struct tracker *tracker, struct tracked *tracked,
 /* Signal those whose time has come: after the poll. */
 void warn_jobs(struct round *round);
 void warn_free(struct tracked *tracked);
+
+/* suspend.c: what the log tells. */
+void suspend_learn(struct tracked *tracked, const struct job_record *record, struct text log);
+/* Have jobs stand still, and go on: after the poll. */
+void suspend_jobs(struct round *round);
+/* Milliseconds for which the job has stood still in this attempt. */
+int64_t suspend_time(const struct tracked *tracked, int64_t now);
+/* Is its time limit over, which the executor does not keep? */
+bool suspend_limit_is_over(const struct tracked *tracked, const struct job_poll *poll);
 
 /* preempt.c: the number of a signal that a job file may name. */
 int track_signal_number(struct text name);

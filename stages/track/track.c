@@ -102,6 +102,7 @@ static enum fate read_history(struct tracker *tracker, int job, const struct job
         tracked->elsewhere = host.length && !text_is(host, tracker->stage.host);
         preempt_recall(tracked, buffer_text(&log));
         warn_learn(tracker, tracked, record, buffer_text(&log));
+        suspend_learn(tracked, record, buffer_text(&log));
         recall_waiting(tracker, buffer_text(&log), tracked);
         struct text node;
         usage_recall(buffer_text(&log), record->attempt, tracker->arena, &tracked->times, &node);

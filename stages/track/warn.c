@@ -125,8 +125,9 @@ static void note_told(struct followed *followed, const int *tasks, size_t count)
 static void warn_job(struct tracker *tracker, struct followed *followed)
 {
     struct warning *warning = followed->tracked->warning;
+    int64_t now = clock_now();
     int *tasks = arena_allocate(tracker->arena, (followed->poll.task_count + 1) * sizeof(*tasks));
-    size_t count = choose_tasks(followed, clock_now(), tasks);
+    size_t count = choose_tasks(followed, now - suspend_time(followed->tracked, now), tasks);
     struct job_call call = {.id = followed->place.id,
                             .attempt = followed->poll.attempt,
                             .signal = track_signal_number(text_of(warning->name)),

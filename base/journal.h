@@ -1,8 +1,8 @@
 /* base/journal.h - messages to systemd's journal with fields, without its library
  *
- * A message is a datagram to the journal's socket, in the form that sd_journal_send(3) uses: NAME=value, a line each; a value with
- * a newline follows its name with its length in front.  The library would do the same, but opens its socket when the
- * first message is sent, which confined processes may not, and brings five others with it.
+ * A message is a datagram to the journal's socket, in the form that sd_journal_send(3) uses: NAME=value, a line each;
+ * a value with a newline follows its name with its length in front.  The library would do the same, but opens its
+ * socket when the first message is sent, which confined processes may not, and brings five others with it.
  *
  * The socket is opened once and inherited; sending is one write(2), which never waits.
  */

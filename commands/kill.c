@@ -30,7 +30,7 @@ struct asking {
     enum control_verb control;
     struct spool spool;
     struct job_filter filter;
-    bool json;
+    bool json, keep_memory;
     struct arena *arena;
     struct job_place *selected;
     size_t count, capacity;
@@ -118,8 +118,10 @@ static int ask_for_job(struct asking *asking, const struct job_place *place, con
     if (view_read(&asking->spool, place, asking->arena, &view))
         return refuse_gone(place);
     int result = check_request(asking, &view, tasks, &error);
-    int length = snprintf(line, sizeof(line), "%s: %s%s%s\n", asking->verb, place->id,
-                          *tasks ? "/" : "", tasks);
+    int length =
+        snprintf(line, sizeof(line),
+                 asking->keep_memory ? "%s: {job: %s%s%s, keep_memory: true}\n" : "%s: %s%s%s\n",
+                 asking->verb, place->id, *tasks ? "/" : "", tasks);
     if (!result && (size_t)length >= sizeof(line))
         result = error_set(&error, "%s: found a list of %zu bytes, expected a shorter one",
                            place->id, strlen(tasks));
@@ -242,6 +244,19 @@ static int ask_named(struct asking *asking, char *const *words, int count)
     return status;
 }
 
+static bool prepare_suspending(struct asking *asking)
+{
+    struct settings settings;
+    struct error error;
+    asking->control = CONTROL_SUSPEND;
+    bool may = settings_read(&settings, &asking->spool, &error) == 0 &&
+               control_may_suspend(&settings, &error);
+    settings_free(&settings);
+    if (!may)
+        complain("%s", error.text);
+    return may;
+}
+
 /* Read the command line of one of the verbs, and drop a request for each job that it names or
  * selects. */
 static int ask_all(const char *verb, enum control_verb control, const char *summary,
@@ -252,6 +267,8 @@ static int ask_all(const char *verb, enum control_verb control, const char *summ
     const struct option_spec options[] = {
         FILTER_OPTIONS(asking.filter),
         {"json", 'j', OPTION_FLAG, &asking.json, NULL, "as JSON, an object for each job"},
+        {control == CONTROL_HOLD ? "keep-memory" : NULL, 0, OPTION_FLAG, &asking.keep_memory, NULL,
+         "leave a running job where it is, standing still"},
         {0}};
     const struct verb_usage usage = {verb, "[ID...]", 0, -1, summary, details, options};
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
@@ -265,6 +282,10 @@ static int ask_all(const char *verb, enum control_verb control, const char *summ
     }
     if (open_spool(&asking.spool))
         return STATUS_FAILED;
+    if (asking.keep_memory && !prepare_suspending(&asking)) {
+        spool_close(&asking.spool);
+        return STATUS_FAILED;
+    }
     asking.arena = arena_new();
     status = operands ? ask_named(&asking, arguments + 1, operands) : ask_selected(&asking);
     arena_free(asking.arena);
@@ -301,7 +322,8 @@ int command_hold(int argument_count, char **arguments)
     return ask_all(
         "hold", CONTROL_HOLD, "Ask for jobs to wait in held/.",
         WHICH TASKS
-        "The others go on without them.\nA job that runs is stopped at its checkpoint, if it has one.\n"
+        "The others go on without them.\nA job that runs is stopped at its checkpoint, if it has one.  With "
+        "--keep-memory, where the site allows\nit, it stands still where it is, with all that it has.\n"
         "They wait until they are released; what an "
         "administrator holds only an "
         "administrator\nreleases.  The same as dropping a file that says "

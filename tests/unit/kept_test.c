@@ -2,8 +2,10 @@
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "base/tally.h"
 #include "stages/metrics/kept.h"
 #include "tests/unit/unit_arena.h"
@@ -89,6 +91,82 @@ static void what_processes_count_goes_on(void **state)
     }
 }
 
+/* ---- kills ---- */
+
+static struct system_calls real;
+static int calls_left; /* until the process is killed */
+
+static void count_call(void)
+{
+    if (--calls_left < 0)
+        _exit(0);
+}
+
+static int killed_openat(int directory, const char *name, int flags, mode_t mode)
+{
+    count_call();
+    return real.openat(directory, name, flags, mode);
+}
+
+static ssize_t killed_write(int file, const void *bytes, size_t length)
+{
+    count_call();
+    return real.write(file, bytes,
+                      (length + 1) / 2); /* as much as is written before the next call */
+}
+
+static int killed_fsync(int file)
+{
+    count_call();
+    return real.fsync(file);
+}
+
+static int killed_renameat(int from, const char *old_name, int to, const char *new_name)
+{
+    count_call();
+    return real.renameat(from, old_name, to, new_name);
+}
+
+static int killed_unlinkat(int directory, const char *name, int flags)
+{
+    count_call();
+    return real.unlinkat(directory, name, flags);
+}
+
+/* The counts of a child that is killed before that call of its own; true when it came to its end. */
+static bool count_until(int calls)
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        calls_left = calls;
+        sys.openat = killed_openat;
+        sys.write = killed_write;
+        sys.fsync = killed_fsync;
+        sys.renameat = killed_renameat;
+        sys.unlinkat = killed_unlinkat;
+        count_of("x");
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status) == 1;
+}
+
+static void a_kill_loses_no_count(void **state)
+{
+    (void)state;
+    static const char name[] = "attempts_total{outcome=\"succeeded\",class=\"\"}";
+    real = sys;
+    bool whole = false;
+    for (int calls = 0; !whole; calls++) {
+        add_attempt(calls, "outcome=succeeded");
+        whole = count_until(calls);
+        assert_int_equal(count_of(name), calls + 1);
+        assert_true(calls < 1000);
+    }
+}
+
 static void a_day_counts_while_it_is_the_same(void **state)
 {
     (void)state;
@@ -129,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(attempts_are_summed_up_once, open_all, close_all),
         cmocka_unit_test_setup_teardown(what_processes_count_goes_on, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_kill_loses_no_count, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_day_counts_while_it_is_the_same, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_read_as_far_as_it_goes, open_all,
                                         close_all),

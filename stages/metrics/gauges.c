@@ -99,6 +99,25 @@ static void add_waiting(struct gauges *gauges)
     set(gauges, "jobs_waiting", "reason", "held", (double)gauges->jobs[STATE_HELD]);
 }
 
+/* What a job that waits asks for; of an array, one task of it. */
+static void add_requested(struct gauges *gauges, const struct job_record *record)
+{
+    const struct {
+        const char *resource;
+        struct text gpu_type;
+        double amount;
+    } asked[] = {{"cpus", TEXT(""), (double)record->cpus / 1000},
+                 {"memory_bytes", TEXT(""), (double)record->memory},
+                 {"gpus", record->gpu_type, (double)record->gpus}};
+    for (size_t i = 0; i < ARRAY_COUNT(asked); i++) {
+        struct buffer labels = {0};
+        labels_add(&labels, "resource", text_of(asked[i].resource));
+        labels_add(&labels, "gpu_type", asked[i].gpu_type);
+        series_gauge(gauges->table, "pending_requested", labels.data, asked[i].amount);
+        buffer_free(&labels);
+    }
+}
+
 static int count_owner(void *context, const struct job_place *place)
 {
     struct gauges *gauges = context;
@@ -111,6 +130,8 @@ static int count_owner(void *context, const struct job_place *place)
         labels_add(&labels, "user", record.owner);
         labels_add(&labels, "state", text_of(spool_state_name(place->state)));
         series_gauge(gauges->table, "user_jobs", labels.data, 1);
+        if (place->state == STATE_RENDERED)
+            add_requested(gauges, &record);
     }
     sys.close(job);
     buffer_free(&labels);

@@ -68,6 +68,8 @@ static const struct series_metric general[] = {
 
 static const struct series_metric of_users[] = {
     {"user_jobs", SERIES_GAUGE, false, "Jobs that have not ended, by owner."},
+    {"pending_requested", SERIES_GAUGE, false,
+     "What the jobs of rendered/ ask for together; of an array, one task."},
     {"user_attempts_total", SERIES_COUNTER, false, "Attempts that have ended, by owner."},
     {"user_cpu_held_seconds_total", SERIES_COUNTER, true, "CPU time of these."},
     {"user_gpu_held_seconds_total", SERIES_COUNTER, true, "GPU time of these."},

@@ -56,6 +56,16 @@ is "$(value 'wait_seconds_count{queue="a\"} 1?dlspool_evil 1"}')" 1 "but a label
 is "$(value 'attempts_total{outcome="failed",class="unknown"}') $(value 'preempted_total{reason="Preempted"}')" "2 1" "a line that a crash has doubled counts once"
 is "$(value 'deadlines_total{result="missed"}') $(value 'deadlines_total{result="met"}')" "1 1" "a job misses its deadline once"
 is "$(value 'user_attempts_total{user="ann"}') $(value 'user_gpu_held_seconds_total{user="ann"}')" "4 45" "--users tells them apart"
+dlspool pause >/dev/null
+wait_for 10 test -e "$spool/rendered/PAUSED"
+job one; job two
+must "jobs wait" wait_for 10 in_state two rendered
+collect --users
+is "$(value 'jobs_waiting{reason="pause"}') $(value paused) $(value 'pending_requested{resource="memory_bytes",gpu_type=""}')" "2 1 $((128 << 20))" \
+    "what waits is counted, and what it asks for"
+is "$(value 'user_jobs{user="'"$(id -un)"'",state="rendered"}')" 2 "and whose it is"
+dlspool resume >/dev/null
+must "they go on" wait_for 10 in_state two "done"
 collect
 is "$(value gpu_held_seconds_total) $(grep -c 'user=' "$counts")" "45 0" "without it they are not"
 
@@ -67,10 +77,10 @@ must "a job is done" wait_for 10 in_state more "done"
 printf 'library: any\ntype: nosuch\n' | drop bad.yaml
 must "another is refused" wait_for 10 has_ended bad
 says() { [ "$(value "$1" "$file")" = "$2" ]; }
-ok "jobs are counted as they come" wait_for 10 says jobs_accepted_total 3
-ok "and as they end" wait_for 10 says 'jobs_ended_total{result="done",reason=""}' 2
+ok "jobs are counted as they come" wait_for 10 says jobs_accepted_total 5
+ok "and as they end" wait_for 10 says 'jobs_ended_total{result="done",reason=""}' 4
 is "$(value 'jobs_ended_total{result="failed",reason="BadRequest"}' "$file")" 1 "with the reason"
-is "$(value 'attempts_total{outcome="succeeded",class=""}' "$file")" 3 "what was summed up before goes on"
+is "$(value 'attempts_total{outcome="succeeded",class=""}' "$file")" 5 "what was summed up before goes on"
 ok "rounds are counted" test "$(value 'stage_seconds_count{stage="track"}' "$file")" -gt 0
 checked "$file" "promtool takes the file"
 kill -KILL "$daemon"; wait "$daemon" 2>/dev/null; daemon=
@@ -78,14 +88,14 @@ rm -r "$spool"/done/* "$file"
 start_daemon
 must "a daemon that was killed and started again writes on" wait_for 10 test -s "$file"
 is "$(value jobs_accepted_total "$file") $(value 'attempts_total{outcome="succeeded",class=""}' "$file") $(value 'jobs{state="done"}' "$file")" \
-    "3 3 0" "and counts on, although the jobs are removed"
+    "5 5 0" "and counts on, although the jobs are removed"
 job last
-ok "from where it was" wait_for 10 says jobs_accepted_total 4
+ok "from where it was" wait_for 10 says jobs_accepted_total 6
 rm "$spool/history/usage/$month"
 job very-last
 must "a job is done" wait_for 10 in_state very-last "done"
-ok "also when old accounts are moved away" wait_for 10 says jobs_accepted_total 5
-is "$(value 'attempts_total{outcome="succeeded",class=""}' "$file")" 5 "attempts are counted on"
+ok "also when old accounts are moved away" wait_for 10 says jobs_accepted_total 7
+is "$(value 'attempts_total{outcome="succeeded",class=""}' "$file")" 7 "attempts are counted on"
 stop_daemon
 
 # Mistakes.

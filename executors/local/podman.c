@@ -359,6 +359,7 @@ static void read_listed(struct podman_container *container, const struct value *
         .image = name_or_none(value_get_text(item, "ImageID")),
         .state = state_named(value_get_text(item, "State")),
         .exit_code = exit_code_member(item),
+        .created = time_member(item, "Created"),
         .started = seconds_member(item, "StartedAt"),
         .ended = seconds_member(item, "ExitedAt"),
         .process = process_member(item),

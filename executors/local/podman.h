@@ -48,7 +48,8 @@ struct podman_container {
     struct text id, name;
     struct text image; /* its image's id, of a container from a list; empty: it has none */
     enum podman_state state;
-    int exit_code; /* when ended; -1: podman killed it at its time limit, or does not know */
+    int exit_code;   /* when ended; -1: podman killed it at its time limit, or does not know */
+    int64_t created; /* time of day, from a list; 0: not known */
     int64_t started, ended; /* times of day, 0 when not (yet); whole seconds from a list */
     pid_t process;          /* its first process, while it runs; else 0 */
     bool infra;             /* a pod's own container */

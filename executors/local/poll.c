@@ -193,20 +193,31 @@ static void inspect_groups(struct local *local, struct arena *arena, const struc
     inspect_ended(local, arena, ended, count);
 }
 
-/* When the container started, in milliseconds since the epoch; 0: not yet.  podman lists running containers in
- * whole seconds, which may lie before the submission; the start of their process gives the rest. */
+/* The time of a start that podman's list tells in whole seconds, if `better` may be it. */
+static int64_t within_second(int64_t listed, int64_t better)
+{
+    enum { SECOND = 1000 };
+    return better > listed && better < listed + SECOND ? better : listed;
+}
+
+/* When the container started, in milliseconds since the epoch; 0: not yet.  podman lists containers in
+ * whole seconds, which may lie before the submission; the start of their process gives the rest.  Once that has
+ * gone it was not before the container was made, and how it ended will tell exactly. */
 static int64_t started_at(const struct podman_container *container)
 {
     enum { SECOND = 1000 };
     struct timespec since_boot;
-    if (container->state != PODMAN_STATE_RUNNING || container->process <= 0 ||
-        container->started % SECOND || clock_gettime(CLOCK_BOOTTIME, &since_boot))
+    if (container->started % SECOND)
         return container->started;
+    int64_t earliest = within_second(container->started, container->created);
+    if (container->state != PODMAN_STATE_RUNNING || container->process <= 0 ||
+        clock_gettime(CLOCK_BOOTTIME, &since_boot))
+        return earliest;
     int64_t boot = clock_now() - (int64_t)since_boot.tv_sec * SECOND - since_boot.tv_nsec / 1000000;
     int64_t start =
         boot + (int64_t)process_start_time(container->process) * SECOND / sysconf(_SC_CLK_TCK);
-    bool within = start > container->started && start < container->started + SECOND;
-    return within ? start : container->started;
+    int64_t better = within_second(container->started, start);
+    return better > earliest ? better : earliest;
 }
 
 /* ---- a job ---- */

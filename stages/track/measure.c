@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/ranges.h"
 #include "planner/unit_times.h"
 #include "stages/track/units.h"
 
@@ -34,6 +35,7 @@ struct measure {
     int64_t cpus;        /* of all its tasks at `rendered`, thousandths */
     enum size_kind kind;
     int64_t rendered;
+    size_t tasks;             /* of the attempt of an array; 0: it is none */
     struct unit_times *times; /* NULL, if units is */
     bool counted_before;      /* it was counted in this attempt, by a process before this one */
     int64_t looked;           /* of clock_elapsed; 0: not by this process */
@@ -102,6 +104,21 @@ static void begin_attempt(struct measure *measure, const struct job_record *reco
     progress->start_up = progress->restart = -1;
 }
 
+/* How many tasks the attempt of an array has; 0: it is none. */
+static size_t count_tasks(const struct job_record *record)
+{
+    struct arena *arena;
+    size_t count = 0;
+    int *indexes;
+    if (!record->array.length)
+        return 0;
+    arena = arena_new();
+    if (ranges_parse(arena, record->array, SIZE_MAX, &indexes, &count, NULL))
+        count = 0;
+    arena_free(arena);
+    return count;
+}
+
 struct measure *measure_new(int job, const struct job_record *record)
 {
     struct measure *measure = memory_allocate(sizeof(*measure));
@@ -116,6 +133,7 @@ struct measure *measure_new(int job, const struct job_record *record)
                                 .cpus = record->cpus,
                                 .kind = record->sizes.kind,
                                 .rendered = record->size,
+                                .tasks = count_tasks(record),
                                 .cpu_time = -1,
                                 .stopping = -1};
     int result = progress_file_read(job, &progress, &error);
@@ -195,12 +213,23 @@ static void add_cpu_time(struct measure *measure, struct progress_at_size *entry
     measure->cpu_time = cpu_time;
 }
 
+/* Does the executor know of each task of the array when it started? */
+static bool knows_all_tasks(const struct measure *measure, const struct job_poll *poll)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < poll->task_count; i++)
+        known += poll->tasks[i].ended && poll->tasks[i].started;
+    return measure->tasks && known >= measure->tasks;
+}
+
 /* While tasks run it is by our clock; when they have ended it is exact, unless the executor has forgotten
  * many of them. */
-static void add_task_time(struct progress *progress, const struct job_poll *poll)
+static void add_task_time(struct measure *measure, const struct job_poll *poll)
 {
+    struct progress *progress = measure->progress;
     bool ended = poll->phase == PHASE_SUCCEEDED || poll->phase == PHASE_FAILED;
-    if (poll->task_time > progress->tasks || (ended && poll->task_time > progress->tasks / 2))
+    bool exact = poll->task_time > progress->tasks / 2 || knows_all_tasks(measure, poll);
+    if (poll->task_time > progress->tasks || (ended && exact))
         progress->tasks = poll->task_time;
 }
 
@@ -220,7 +249,7 @@ static void add_time(struct measure *measure, const struct job_poll *poll, int64
     add_cpu_time(measure, entry, poll->cpu_time);
     if (poll->memory_peak > progress->memory)
         progress->memory = poll->memory_peak;
-    add_task_time(progress, poll);
+    add_task_time(measure, poll);
 }
 
 /* Units */

@@ -245,6 +245,32 @@ static void fast_units(void **state)
     assert_int_equal(measure_progress(measure)->sizes[0].cpu_used, used + 500);
 }
 
+/* What was guessed of the tasks of an array while they ran is forgotten when the executor knows all of them. */
+static void array_that_has_ended(void **state)
+{
+    (void)state;
+    struct task_state tasks[] = {{.index = 0, .started = 1000, .ended = true},
+                                 {.index = 1, .started = 1000, .ended = true}};
+    struct job_record record = make_record();
+    record.array = TEXT("0-1");
+    measure = measure_new(job, &record);
+    poll.task_time = 2000;
+    look();
+    poll.phase = PHASE_SUCCEEDED;
+    poll.tasks = tasks;
+    poll.task_time = 600;
+    poll.task_count = 1;
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_progress(measure)->tasks, 2000);
+    poll.task_count = 2;
+    tasks[1].started = 0;
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_progress(measure)->tasks, 2000);
+    tasks[1].started = 1000;
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_progress(measure)->tasks, 600);
+}
+
 static void another_process_goes_on(void **state)
 {
     (void)state;
@@ -657,21 +683,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(a_job_that_prints),
-        TEST(fast_units),
-        TEST(another_process_goes_on),
-        TEST(resized_in_place),
-        TEST(stopped_for_another_size),
-        TEST(failed_by_itself),
-        TEST(back_to_a_checkpoint),
-        TEST(hostile_output),
-        TEST(a_log_that_is_begun_again),
-        TEST(the_role_that_says_it),
-        TEST(a_job_that_writes_a_file),
-        TEST(hostile_files),
-        TEST(storage_that_hangs),
-        TEST(numbers_in_a_file),
-        TEST(not_counted),
+        TEST(a_job_that_prints),     TEST(fast_units),
+        TEST(array_that_has_ended),  TEST(another_process_goes_on),
+        TEST(resized_in_place),      TEST(stopped_for_another_size),
+        TEST(failed_by_itself),      TEST(back_to_a_checkpoint),
+        TEST(hostile_output),        TEST(a_log_that_is_begun_again),
+        TEST(the_role_that_says_it), TEST(a_job_that_writes_a_file),
+        TEST(hostile_files),         TEST(storage_that_hangs),
+        TEST(numbers_in_a_file),     TEST(not_counted),
         TEST(one_that_never_ran),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

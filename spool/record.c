@@ -56,6 +56,7 @@ static const struct record_field fields[] = {
     FIELD("manifest_sha256", FIELD_TEXT, manifest_sha256, false),
     FIELD("attempt", FIELD_INT, attempt, false),
     FIELD("array", FIELD_TEXT, array, false),
+    FIELD("array_at_once", FIELD_COUNT, array_at_once, false),
     FIELD("array_left", FIELD_TEXT, array_left, false),
     FIELD("array_killed", FIELD_TEXT, array_killed, false),
     FIELD("array_aside", FIELD_TEXT, array_aside, false),

@@ -61,8 +61,9 @@ struct job_record {
     struct text image;
     int image_line; /* of images.txt; 0: the user's own choice */
     struct text manifest_sha256;
-    struct text array;        /* of a job of the type array: the indexes that this attempt runs,
+    struct text array; /* of a job of the type array: the indexes that this attempt runs,
                                    in the order of its tasks: 0-99 */
+    int array_at_once; /* ... and how many of them run at a time at most; 0: not known, or it is none */
     struct text array_left;   /* ... and those of them that had not succeeded when it failed */
     struct text array_killed; /* ... and those of them that somebody has killed */
     /* those of earlier attempts that did not succeed and do not run again in this one: they were
@@ -105,6 +106,12 @@ struct job_record {
      * 0: it does not wait for one */
     int64_t change_since;
 };
+
+/* How many times cpus, memory and gpus the job has at most at a time: an array has those of one task in its record. */
+static inline int record_at_once(const struct job_record *record)
+{
+    return record->array_at_once > 0 ? record->array_at_once : 1;
+}
 
 /* Read job.yaml of the job directory `job` into `record`, whose texts live in the arena.  -1 and a
  * sentence when it is missing or damaged (file_is_damaged() of errno tells), or when it could not

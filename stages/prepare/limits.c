@@ -114,6 +114,54 @@ static int check_rows(const struct limits *limits, const struct job_record *reco
     return 0;
 }
 
+/* How many times that amount the limit allows. */
+static int64_t times_within(int64_t most, int64_t amount, int64_t limit)
+{
+    return limit >= 0 && amount > 0 && limit / amount < most ? limit / amount : most;
+}
+
+/* How many tasks of an array at once are within the row, and at least one, which check_row() judges. */
+static int64_t at_once_within(int64_t most, const struct limit_row *row,
+                              const struct job_record *record)
+{
+    most = times_within(most, record->cpus, row->cpus);
+    most = times_within(most, record->memory, row->memory);
+    most = times_within(most, record->gpus, row->gpus);
+    return most > 0 ? most : 1;
+}
+
+static int64_t tasks_at_once(const struct array *array)
+{
+    return array->at_once && (size_t)array->at_once < array->count ? array->at_once
+                                                                   : (int64_t)array->count;
+}
+
+/* An array has no more tasks at once than each row allows its owner, their group or its queue in all: it would
+ * never start, or exceed the row. */
+static void hold_array(struct arena *arena, const struct limits *limits, struct job_record *record,
+                       struct description *description, struct notes *notes)
+{
+    const struct job_limits *site = &limits->settings->limits;
+    const struct limit_row *strictest = NULL;
+    char which[LIMIT_ROW_TEXT_SIZE];
+    int64_t asked = tasks_at_once(&description->array), most = asked;
+    for (size_t i = 0; i < site->row_count && most; i++) {
+        const struct limit_row *row = &site->rows[i];
+        if (!limit_row_holds_for(row, record->uid, record->gid, record->queue, record->gpu_type))
+            continue;
+        int64_t within = at_once_within(most, row, record);
+        strictest = within < most ? row : strictest;
+        most = within;
+    }
+    record->array_at_once = (int)most;
+    if (!strictest)
+        return;
+    description->array.at_once = (int)most;
+    request_notes_add(arena, notes, "array",
+                      "%d of its tasks at once, not %d: there may be no more (%s)", (int)most,
+                      (int)asked, limit_row_describe(strictest, which));
+}
+
 /* The least of two times, of which one that is not positive is none. */
 static int64_t least_time(int64_t a, int64_t b)
 {
@@ -165,6 +213,7 @@ enum prepare_result limits_hold(struct arena *arena, const struct limits *limits
     if (!description->time_limit)
         description->time_limit = usual_time(limits, repository, record, description);
     record->time_limit = description->time_limit;
+    hold_array(arena, limits, record, description, &preparation->notes);
     if (check_rows(limits, record, &preparation->error)) {
         preparation->failure = RENDER_NOT_ALLOWED;
         return PREPARE_NOT_RENDERED;
@@ -177,4 +226,7 @@ void limits_keep(const struct job_record *before, struct job_record *record,
 {
     description->priority = record->priority = before->priority;
     description->time_limit = record->time_limit = before->time_limit;
+    record->array_at_once = before->array_at_once;
+    if (before->array_at_once && before->array_at_once < tasks_at_once(&description->array))
+        description->array.at_once = before->array_at_once;
 }

@@ -24,7 +24,8 @@ int limits_check(const struct limits *limits, uid_t uid, const struct descriptio
 
 /* Hold the job of this record (uid must be set) to the limits: priority and time_limit of both, description and
  * record, are then what the job has.  A job that names no time_limit has the longest; a notebook, which ends by
- * itself after notebook_time of site.yaml, has that if it is shorter.  PREPARE_NOT_RENDERED when it is
+ * itself after notebook_time of site.yaml, has that if it is shorter.  An array has no more tasks at once
+ * than the rows leave to one job.  PREPARE_NOT_RENDERED when it is
  * refused. */
 enum prepare_result limits_hold(struct arena *arena, const struct limits *limits,
                                 struct repository *repository, struct job_record *record,

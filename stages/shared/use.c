@@ -147,15 +147,16 @@ static void forget_unused(struct use *use)
 
 static struct counted counted_of(struct use *use, const struct job_record *record)
 {
+    const int times = record_at_once(record);
     forget_unused(use);
     return (struct counted){.uid = record->uid,
                             .gid = record->gid,
                             .owner = keep_word(use, record->owner),
                             .queue = keep_word(use, record->queue),
                             .gpu_type = keep_word(use, record->gpu_type),
-                            .cpus = record->cpus,
-                            .memory = record->memory,
-                            .gpus = record->gpus};
+                            .cpus = record->cpus * times,
+                            .memory = record->memory * times,
+                            .gpus = record->gpus * times};
 }
 
 /* ---- jobs ---- */
@@ -265,10 +266,11 @@ static bool is_exceeded(int64_t used, int64_t more, int64_t limit)
 static bool exceeds_amounts(const struct limit_row *row, const struct use_amounts *used,
                             const struct job_record *record)
 {
+    const int times = record_at_once(record);
     return is_exceeded(used->jobs, 1, row->running) ||
-           is_exceeded(used->cpus, record->cpus, row->cpus) ||
-           is_exceeded(used->memory, record->memory, row->memory) ||
-           is_exceeded(used->gpus, record->gpus, row->gpus);
+           is_exceeded(used->cpus, record->cpus * times, row->cpus) ||
+           is_exceeded(used->memory, record->memory * times, row->memory) ||
+           is_exceeded(used->gpus, (int64_t)record->gpus * times, row->gpus);
 }
 
 static struct use_amounts sum_of(const struct use_amounts amounts[USE_PHASES])
@@ -369,6 +371,7 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
     char subject[96], has[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE], needs[QUANTITY_TEXT_SIZE];
     char which[LIMIT_ROW_TEXT_SIZE], type[GPU_TYPE_SIZE + 16] = "";
     const char *does = phase == USE_RUNNING ? "uses" : "uses and waits for";
+    const int times = record_at_once(record);
     name_subject(row, record, subject, sizeof(subject));
     limit_row_describe(row, which);
     if (row->gpu_type.length)
@@ -380,18 +383,18 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
         error_set(sentence, "%s has %" PRId64 " job%s%s %s, and no more may (%s)", subject,
                   used->jobs, quantity_plural(used->jobs), *type ? " with GPUs" : "",
                   phase == USE_RUNNING ? "running" : "running or waiting", which);
-    else if (is_exceeded(used->cpus, record->cpus, row->cpus))
+    else if (is_exceeded(used->cpus, record->cpus * times, row->cpus))
         error_set(sentence, "%s %s %s of %s CPUs, and the job needs %s (%s)", subject, does,
                   quantity_format_cpus(used->cpus, has), quantity_format_cpus(row->cpus, most),
-                  quantity_format_cpus(record->cpus, needs), which);
-    else if (is_exceeded(used->memory, record->memory, row->memory))
+                  quantity_format_cpus(record->cpus * times, needs), which);
+    else if (is_exceeded(used->memory, record->memory * times, row->memory))
         error_set(sentence, "%s %s %s of %s of memory, and the job needs %s (%s)", subject, does,
                   quantity_format_bytes(used->memory, has),
                   quantity_format_bytes(row->memory, most),
-                  quantity_format_bytes(record->memory, needs), which);
+                  quantity_format_bytes(record->memory * times, needs), which);
     else
         error_set(sentence, "%s %s %" PRId64 " of %" PRId64 " GPUs%s, and the job needs %d (%s)",
-                  subject, does, used->gpus, row->gpus, type, record->gpus, which);
+                  subject, does, used->gpus, row->gpus, type, record->gpus * times, which);
 }
 
 void use_explain_line(const struct use_over *over, const struct job_record *record,

@@ -55,20 +55,39 @@ static bool fits_never(const struct limit_row *row, const struct demand *demand)
            is_beyond(demand->memory, row->memory) || is_beyond(demand->gpus, row->gpus);
 }
 
+/* Times what it needs to start, and back. */
+static void multiply(struct queue_job *job)
+{
+    const int times = job->at_once > 0 ? job->at_once : 1;
+    job->demand.cpus *= times;
+    job->demand.memory *= times;
+    job->demand.gpus *= times;
+}
+
+static void divide(struct queue_job *job)
+{
+    const int times = job->at_once > 0 ? job->at_once : 1;
+    job->demand.cpus /= times;
+    job->demand.memory /= times;
+    job->demand.gpus /= times;
+}
+
 void parked_add(struct parked *parked, const struct use_over *over, const struct queue_job *job)
 {
+    struct queue_job whole = *job;
     if (parked_has(parked, job->id))
         return;
     names_add(parked->ids, text_of(job->id));
     parked_end_turn(parked, job->id);
-    if (fits_never(over->row, &job->demand))
+    multiply(&whole);
+    if (fits_never(over->row, &whole.demand))
         return;
     struct line *line = names_find(parked->lines, over->key);
     if (!line) {
         line = names_add(parked->lines, over->key);
         *line = (struct line){over->row, queue_new()};
     }
-    queue_add(line->jobs, job);
+    queue_add(line->jobs, &whole);
 }
 
 bool parked_has(const struct parked *parked, const char *id)
@@ -137,6 +156,7 @@ void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
             room.memory -= job.demand.memory;
             room.gpus -= job.demand.gpus;
             parked_note_turn(parked, job.id);
+            divide(&job);
             queue_add(queue, &job);
         }
     }

@@ -46,7 +46,7 @@ struct asking {
     uid_t uid;
     gid_t gid;
     const char *queue, *gpu_type;
-    int cpus, gpus;
+    int cpus, gpus, at_once;
     enum state state;
     const char *log;
 };
@@ -70,6 +70,7 @@ static const char *put(const char *name, const struct asking *asking)
                                       .cpus = asking->cpus ? asking->cpus : 1000,
                                       .memory = 1 << 20,
                                       .gpus = asking->gpus,
+                                      .array_at_once = asking->at_once,
                                       .manifest_sha256 = text_of(digest),
                                       .failure.exit_code = -1};
     put_job(asking->state, &record,
@@ -119,6 +120,26 @@ static void ran(const char *names)
 {
     assert_string_equal(submitted, names);
     submitted[0] = '\0';
+}
+
+static void an_array_counts_with_all_that_it_runs_at_once(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", gpus: 8}\n");
+    const char *first = put("first", &(struct asking){.uid = ANN, .gpus = 2, .at_once = 3});
+    const char *second = put("second", &(struct asking){.uid = ANN, .gpus = 1, .at_once = 4});
+    const char *small = put("small", &(struct asking){.uid = ANN, .gpus = 1});
+    run_round_after(0);
+    ran("first ");
+    assert_string_equal(
+        why_of(second),
+        "Waiting for a limit: user ann uses 6 of 8 GPUs, and the job needs 4 "
+        "(limits.rows of dlspool.yaml, line 4, which an administrator can change).");
+    /* There is room for one of its tasks, and not for it: who came later does not take that. */
+    assert_non_null(strstr(why_of(small), "jobs that came before it wait for room"));
+    end_job(first);
+    run_round_after(300);
+    ran("second small ");
 }
 
 static void who_is_over_waits_and_is_told(void **state)
@@ -399,6 +420,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(who_is_over_waits_and_is_told),
+        TEST(an_array_counts_with_all_that_it_runs_at_once),
         TEST(each_amount_counts),
         TEST(rows_of_others_do_not_count),
         TEST(a_small_job_does_not_pass_a_large_one_for_ever),

@@ -153,6 +153,53 @@ static void what_is_rendered_as_it_was_keeps_what_it_had(void **state)
     assert_int_equal(preparation.description->time_limit, 60000);
 }
 
+/* So many tasks of the array run at once, and its owner is told if they are fewer than was asked for. */
+static void runs_at_once(const char *array, int count, size_t notes)
+{
+    char source[256];
+    snprintf(source, sizeof(source),
+             HEAD "type: array\narray: %s\ntasks: {main: {cpus: 1, gpus: 2, memory: 1Gi}}\n",
+             array);
+    if (hold(source, USER, false) != PREPARED)
+        fail_msg("%s: %s", source, preparation.error.text);
+    int asked = preparation.description->array.at_once;
+    assert_int_equal(record.array_at_once, count);
+    assert_true(asked ? asked == count : count == (int)preparation.description->array.count);
+    size_t found = 0;
+    for (size_t i = 0; i < preparation.notes.count; i++)
+        found += text_is(preparation.notes.items[i].field, "array");
+    assert_int_equal(found, notes);
+}
+
+static void an_array_runs_no_more_at_once_than_rows_leave(void **state)
+{
+    struct job_record before;
+    (void)state;
+    set("executor: null\n");
+    runs_at_once("0-99", 100, 0);
+    runs_at_once("0-99%8", 8, 0);
+    set("limits: {rows: [{user: \"*\", gpus: 9}, {queue: q, cpus: 1}, {group: \"*\", memory: 3Gi}]}\n");
+    runs_at_once("0-99", 3, 1);
+    runs_at_once("0-99%8", 3, 1);
+    runs_at_once("0-99%2", 2, 0);
+    runs_at_once("0-1", 2, 0);
+    set("limits: {rows: [{user: \"*\", gpus: 1}]}\n");
+    refused(HEAD "type: array\narray: 0-9\ntasks: {main: {gpus: 2}}\n", USER, false,
+            "gpus: found 2, expected at most 1, as the user of the job may have no more "
+            "(limits.rows of dlspool.yaml, line 1, which an administrator can change)");
+    /* Rendered again as it was. */
+    before = record;
+    before.array_at_once = 4;
+    preparation.description->array.at_once = 0;
+    limits_keep(&before, &record, preparation.description);
+    assert_int_equal(record.array_at_once, 4);
+    assert_int_equal(preparation.description->array.at_once, 4);
+    before.array_at_once = 10;
+    preparation.description->array.at_once = 0;
+    limits_keep(&before, &record, preparation.description);
+    assert_int_equal(preparation.description->array.at_once, 0);
+}
+
 static void mistakes_in_the_settings_are_told(void **state)
 {
     static const char range[] =
@@ -207,6 +254,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_was_accepted_before_is_moved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_longest_time_holds_for_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_rendered_as_it_was_keeps_what_it_had, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_array_runs_no_more_at_once_than_rows_leave, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(mistakes_in_the_settings_are_told, set_up, tear_down),
     };

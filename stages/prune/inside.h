@@ -45,6 +45,9 @@ bool prune_slice_add(struct pruner *pruner, const struct ending *ending);
 bool prune_slice_flush(struct pruner *pruner);
 
 /* remove.c */
+/* Has somebody asked for something to be done with the failed job, or can that not be known?  A hold is for one that
+ * comes back, and one that was dropped to be held and was refused has it, too: it keeps none. */
+bool prune_remove_must_wait(int job);
 /* Open the directories, and finish what a crash has left.  -1 and a sentence. */
 int prune_remove_leftovers(struct pruner *pruner, struct error *error);
 /* Remove an archived job; of one of failed/ only if nobody has asked for it meanwhile.  Counts it. */

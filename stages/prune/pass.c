@@ -16,8 +16,6 @@
 #include "base/quantity.h"
 #include "spool/record.h"
 #include "stages/prune/inside.h"
-#include "stages/shared/control_file.h"
-#include "stages/shared/hold_tasks.h"
 
 /* What jobs of a day take, and may free. */
 struct day_total {
@@ -53,13 +51,11 @@ static bool is_over_for(const struct pruner *pruner, const char *day, int64_t ke
 
 /* ---- one job ---- */
 
-/* Has a job of failed/ ended for good, and when? */
+/* Has a job of failed/ ended for good? */
 static bool failed_for_good(const struct job_record *record, int job)
 {
-    struct control_request request;
     return record->failed && record->failure.when == RETRY_NEVER && record->failure.failed &&
-           !record->array_held.length && !control_file_pending(job, CONTROL_RETRY, &request) &&
-           !control_file_pending(job, CONTROL_HOLD, &request) && !hold_tasks_any(job);
+           !record->array_held.length && !prune_remove_must_wait(job);
 }
 
 /* When the job ended, as far as that decides: 0 when it does not go by itself.  `day` is that of its archive. */

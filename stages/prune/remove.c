@@ -20,18 +20,16 @@ enum { OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, PRIVATE
 
 static const char removed_name[] = ".removed";
 
-/* Has somebody asked for something to be done with the failed job, or can that not be known? */
-static bool is_asked_for(int job)
+bool prune_remove_must_wait(int job)
 {
     struct control_request request;
-    return control_file_pending(job, CONTROL_RETRY, &request) != 0 ||
-           control_file_pending(job, CONTROL_HOLD, &request) != 0 || hold_tasks_any(job);
+    return control_file_pending(job, CONTROL_RETRY, &request) != 0 || hold_tasks_any(job);
 }
 
 static bool is_asked_for_in(int directory, const char *id)
 {
     int job = sys.openat(directory, id, OPEN_DIRECTORY, 0);
-    bool asked = job >= 0 && is_asked_for(job);
+    bool asked = job >= 0 && prune_remove_must_wait(job);
     if (job >= 0)
         sys.close(job);
     return asked;

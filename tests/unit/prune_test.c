@@ -328,7 +328,13 @@ static void what_is_waited_for_or_wanted_stays(void **state)
     int job = open_job(three, STATE_FAILED);
     assert_int_equal(control_file_write(job, CONTROL_RETRY, TEXT("ann"), 1000, now, &error), 0);
     close(job);
+    /* It was dropped to be held, and refused. */
+    put_failed("f-1kzzzzzzz0007", noon - 31 * CLOCK_DAY, RETRY_NEVER);
+    job = open_job("f-1kzzzzzzz0007", STATE_FAILED);
+    assert_int_equal(control_file_write(job, CONTROL_HOLD, TEXT("ann"), 1000, now, &error), 0);
+    close(job);
     prune();
+    assert_false(in_state("f-1kzzzzzzz0007", STATE_FAILED));
     assert_true(is_in_done(one, "2026-06-01"));
     assert_true(is_in_done("name-1kzzzzzzz0002", "2026-06-01"));
     assert_false(is_in_done(two, "2026-06-01"));

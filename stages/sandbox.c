@@ -63,5 +63,7 @@ int sandbox_enter(const struct spool *spool, struct text user, enum sandbox_read
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return error_errno(error, "no_new_privs could not be set");
-    return sandbox_files_restrict(spool, reader, error) || sandbox_calls_restrict(error) ? -1 : 0;
+    return sandbox_files_restrict(spool, reader, error) || sandbox_calls_restrict(reader, error)
+               ? -1
+               : 0;
 }

@@ -151,34 +151,51 @@ static const struct limited_call {
     {SCMP_SYS(mprotect), 1, {BITS(2, PROT_EXEC, 0)}},
 };
 
+/* Of archives it is settled who may read them, before there is anything to read; and one pass locks others out. */
+static const struct limited_call of_prune[] = {
+    {SCMP_SYS(fchmod), 1, {BITS(1, NO_FILE_MODE, 0)}},
+    {SCMP_SYS(fcntl), 1, {IS(1, F_OFD_SETLK)}},
+    {SCMP_SYS(fcntl64), 1, {IS(1, F_OFD_SETLK)}},
+};
+
 /* Numbers of calls from Linux 5.1 on are the same on every machine. */
 enum { NEW_CALLS = 424, FUTURE_CALLS = 512 };
 
+static int add_limited(scmp_filter_ctx filter, const struct limited_call *calls, size_t count)
+{
+    int result = 0;
+    for (size_t i = 0; i < count && !result; i++)
+        result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, calls[i].call, calls[i].count,
+                                        calls[i].arguments);
+    return result;
+}
+
 /* What no rule allows has the filter's default, EPERM. */
-static int add_rules(scmp_filter_ctx filter)
+static int add_rules(scmp_filter_ctx filter, enum sandbox_reader reader)
 {
     int result = 0;
     for (int call = NEW_CALLS; call < FUTURE_CALLS && !result; call++)
         result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), call, 0);
     for (size_t i = 0; i < ARRAY_COUNT(allowed) && !result; i++)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, allowed[i], 0);
-    for (size_t i = 0; i < ARRAY_COUNT(limited) && !result; i++)
-        result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, limited[i].call, limited[i].count,
-                                        limited[i].arguments);
+    if (!result)
+        result = add_limited(filter, limited, ARRAY_COUNT(limited));
+    if (!result && reader == SANDBOX_PRUNE)
+        result = add_limited(filter, of_prune, ARRAY_COUNT(of_prune));
     /* raise() and abort() send signals to their own process. */
     const struct scmp_arg_cmp own = IS(0, getpid());
     return result ? result
                   : seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, &own);
 }
 
-int sandbox_calls_restrict(struct error *error)
+int sandbox_calls_restrict(enum sandbox_reader reader, struct error *error)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (!filter)
         return error_set(error, "seccomp could not be set up");
     /* libseccomp makes a binary tree of the rules instead of a chain, where it can. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    int result = add_rules(filter);
+    int result = add_rules(filter, reader);
     if (result) {
         seccomp_release(filter);
         return error_set(error, "seccomp could not be set up: %s", strerror(-result));

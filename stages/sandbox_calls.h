@@ -8,9 +8,10 @@
 #define STAGES_SANDBOX_CALLS_H
 
 #include "base/error.h"
+#include "stages/sandbox_files.h"
 
 /* Confine this process for good; needs no_new_privs.  Says so, and returns 0, where the kernel has no
  * seccomp filters. */
-int sandbox_calls_restrict(struct error *error);
+int sandbox_calls_restrict(enum sandbox_reader reader, struct error *error);
 
 #endif

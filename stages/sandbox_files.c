@@ -35,23 +35,25 @@ static const struct {
     uint64_t access[SANDBOX_READERS]; /* by enum sandbox_reader */
 } rights[] = {
     /* opened again for the sake of NFS; the names in .podman, too */
-    {".", {LIST, LIST, LIST, LIST, LOOK}},
+    {".", {LIST, LIST, LIST, LIST, LOOK, LIST}},
     /* as it is now: another is another daemon's */
-    {".lease", {READ, READ, 0, READ}},
+    {".lease", {READ, READ, 0, READ, 0, READ}},
     {".host", {0, READ, READ}}, /* which libraries this machine has; intake has read it before */
     {"templates.git", {LOOK, LOOK, LOOK}}, /* rendering */
     {"incoming", {TAKE, 0, 0, 0, WRITE}},  /* dropped files are taken, or renamed out of sight */
     {".claims", {TAKE}},
     /* jobs are made here, and moved to these, with what cannot be read of a dropped file */
     {".new", {TAKE}},
-    {"failed", {TAKE, MOVE, 0, LOOK}},
-    {"rendered", {MOVE, MOVE, LOOK, LOOK}},
-    {"held", {MOVE, MOVE, 0, LOOK}},
-    {"submitted", {WRITE, LOOK, 0, LOOK}}, /* control requests */
-    {"done", {LOOK, LOOK, 0, LOOK}},       /* is there such a job? */
-    {"messages", {WRITE, 0, 0, WRITE}},    /* of what owners are told */
+    {"failed", {TAKE, MOVE, 0, LOOK, 0, MOVE}},
+    {"rendered", {MOVE, MOVE, LOOK, LOOK, 0, LOOK}},
+    {"held", {MOVE, MOVE, 0, LOOK, 0, LOOK}},
+    {"submitted", {WRITE, LOOK, 0, LOOK, 0, LOOK}}, /* control requests */
+    {"done", {LOOK, LOOK, 0, LOOK, 0, MOVE}},       /* is there such a job? */
+    {"messages", {WRITE, 0, 0, WRITE}},             /* of what owners are told */
+    {"history/archive", {0, 0, 0, 0, 0, MOVE}},     /* jobs are moved there to be removed, too */
+    {".prune.lock", {0, 0, 0, 0, 0, READ | LANDLOCK_ACCESS_FS_WRITE_FILE}},
     /* seeds of hash tables */
-    {"/dev/urandom", {READ, READ, READ, READ, READ}},
+    {"/dev/urandom", {READ, READ, READ, READ, READ, READ}},
     /* names of users, and what the C library loads to look for them */
     {"/etc", {0, 0, 0, 0, LOOK}},
     {"/usr", {0, 0, 0, 0, LOOK}},

@@ -16,6 +16,7 @@ enum sandbox_reader {
     SANDBOX_VERIFY, /* renders the requests of jobs of rendered/ again, and writes nothing */
     SANDBOX_NOTIFY, /* reads what has become of jobs, and writes to messages/ */
     SANDBOX_PAGE,   /* shows a user the spool, as that user, and drops files into incoming/ */
+    SANDBOX_PRUNE,  /* puts jobs that have ended into archives, and removes them */
     SANDBOX_READERS
 };
 

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "archive/library.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/quantity.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
+#include "stages/sandbox.h"
 #include "stages/prune/inside.h"
 
 enum { FILE_LIMIT = 64 * 1024, FILE_MODE = 0644, RULES_SIZE = 128 };
@@ -159,14 +161,23 @@ static struct stage *prune_open(const char *directory, struct error *error)
 }
 
 /* It can wait for all others.  The disk's priority follows from this, and is not made lower: what it removes may be
- * in the journal transaction that a stage's sync waits for. */
+ * in the journal transaction that a stage's sync waits for.
+ *
+ * It stays root where root serves: jobs of done/ are root's then.  What it needs and cannot open or make when it is
+ * confined is opened and made before. */
 static int prune_confine(struct stage *stage, struct error *error)
 {
     enum { LAST = 19 };
-    (void)stage;
-    (void)error;
+    int lock, archive;
     setpriority(PRIO_PROCESS, 0, LAST);
-    return 0;
+    if (!library_open(error))
+        log_warn("%s", error->text);
+    archive = parts_open(&stage->spool, true);
+    if (archive >= 0)
+        sys.close(archive);
+    if (stage_lock_pass(stage, ".prune.lock", &lock, error) == 0)
+        sys.close(lock);
+    return sandbox_enter(&stage->spool, TEXT(""), SANDBOX_PRUNE, error);
 }
 
 static int prune_descriptor(const struct stage *stage)

@@ -46,6 +46,8 @@ sed -i -e 's/^  done: null/  done: 90d/' -e 's/^  failed: null/  failed: 30d/' "
 said=$(stranger prune --dry-run 2>&1)
 archive=$spool/history/archive
 must "the daemon makes a pass when the rules change" wait_for 20 test -e "$archive/pruned"
+seccomp() { sed -n 's/^Seccomp:\t//p' "/proc/$(pgrep -P "$daemon" -x prune)/status"; }
+is "$(seccomp)" 2 "in a process that is confined"
 like "$(<"$archive/pruned")" ' pass .* done=1 failed=1 output=0 size=0 waited_for=1 ' "of two jobs, while another is waited for"
 like "$said" 'keep.done +(1 job  would be archived|0 jobs would)' "a dry run says what goes by which rule"
 is "$(ls "$spool/done/2020-02-03")" "$needed" "what is waited for is there"

@@ -95,5 +95,6 @@ void test_power(void);
 void test_damage(void);
 void test_stalls(void);
 void test_takeover(void);
+void test_prune(void);
 
 #endif

@@ -25,7 +25,8 @@ int main(int argument_count, char **arguments)
         const char *name;
         void (*run)(void);
     } tests[] = {{"kills", test_kills},   {"errors", test_errors}, {"power", test_power},
-                 {"damage", test_damage}, {"stalls", test_stalls}, {"takeover", test_takeover}};
+                 {"damage", test_damage}, {"stalls", test_stalls}, {"takeover", test_takeover},
+                 {"prune", test_prune}};
     double began = seconds();
     umask(0); /* modes must be right without its help */
     harness_start();

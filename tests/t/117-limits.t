@@ -9,14 +9,6 @@ new_spool null || exit 1
 chmod 1777 "$spool/incoming"
 start_daemon
 
-# as USER NAME [LINE...]: a job of that user is dropped.
-as() {
-    local user=$1 name=$2
-    shift 2
-    printf '%s\n' "name: $name" 'script: "#!/bin/sh"' "$@" >"$scratch/as.tmp"
-    chown "$user" "$scratch/as.tmp"
-    mv "$scratch/as.tmp" "$spool/incoming/$name.yaml"
-}
 ask() { printf '%s: %s\n' "$2" "$3" >"$scratch/ask.tmp"; chown "$1" "$scratch/ask.tmp"; mv "$scratch/ask.tmp" "$spool/incoming/$2-$1-$3.yaml"; }
 why() { cat "$(job_dir "$1")/why"; }
 has() { grep -q "$2" "$(job_dir "$1")/job.yaml"; }

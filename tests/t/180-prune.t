@@ -10,14 +10,6 @@ new_spool null || exit 1
 chmod 1777 "$spool/incoming"
 start_daemon
 
-# as USER NAME [LINE...]: a job of that user is dropped.
-as() {
-    local user=$1 name=$2
-    shift 2
-    printf '%s\n' "name: $name" 'script: "#!/bin/sh"' "$@" >"$scratch/as.tmp"
-    chown "$user" "$scratch/as.tmp"
-    mv "$scratch/as.tmp" "$spool/incoming/$name.yaml"
-}
 owner() { setpriv --reuid nobody --regid nogroup --clear-groups "$DLSPOOL" -s "$spool" "$@"; }
 stranger() { setpriv --reuid daemon --regid daemon --clear-groups "$DLSPOOL" -s "$spool" "$@"; }
 

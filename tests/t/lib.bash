@@ -115,6 +115,15 @@ stop_daemon() {
 # drop NAME: standard input becomes incoming/NAME, by a rename.
 drop() { cat >"$scratch/drop.tmp" && mv "$scratch/drop.tmp" "$spool/incoming/$1"; }
 
+# as USER NAME [LINE...]: a job of that user is dropped, which needs root.
+as() {
+    local user=$1 name=$2
+    shift 2
+    printf '%s\n' "name: $name" 'script: "#!/bin/sh"' "$@" >"$scratch/as.tmp"
+    chown "$user" "$scratch/as.tmp"
+    mv "$scratch/as.tmp" "$spool/incoming/$name.yaml"
+}
+
 # find_job NAME [SPOOL]: found_job is the directory of the newest job whose id starts with NAME.  The states are looked at on
 # the way of a job, so that one that moves is met; without a process, as most waiting is for this.
 find_job() {

@@ -80,22 +80,10 @@ int parts_open(const struct spool *spool, bool make)
     return archive;
 }
 
-struct list {
-    struct part *parts;
-    size_t count, capacity;
-};
-
-static int add_part(void *context, const char *name, unsigned char type)
+static bool read_part(const char *name, void *item)
 {
-    struct list *list = context;
-    struct part part;
     struct text kind;
-    (void)type;
-    if (!part_parse(name, &part, &kind) || !text_is(kind, "index"))
-        return 0;
-    list->parts = memory_grow(list->parts, list->count, &list->capacity, sizeof(*list->parts));
-    list->parts[list->count++] = part;
-    return 0;
+    return part_parse(name, item, &kind) && text_is(kind, "index");
 }
 
 static int compare_newest(const void *a, const void *b)
@@ -107,18 +95,10 @@ static int compare_newest(const void *a, const void *b)
 
 int parts_list(int archive, struct part **parts, size_t *count)
 {
-    struct list list = {0};
-    if (directory_walk(archive, add_part, &list)) {
-        int keep = errno;
-        free(list.parts);
-        errno = keep;
-        return -1;
-    }
-    if (list.count)
-        qsort(list.parts, list.count, sizeof(*list.parts), compare_newest);
-    *parts = list.parts;
-    *count = list.count;
-    return 0;
+    void *items;
+    int result = directory_list(archive, read_part, sizeof(**parts), compare_newest, &items, count);
+    *parts = items;
+    return result;
 }
 
 int parts_read_index(int archive, const struct part *part, struct buffer *lines,

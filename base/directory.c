@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
+#include "base/text.h"
 
 void directory_refresh(int directory)
 {
@@ -45,6 +47,36 @@ int directory_walk(int directory, directory_visit *visit, void *context)
     }
     int keep = errno;
     sys.close(fresh);
+    errno = keep;
+    return result;
+}
+
+struct list {
+    directory_read *read;
+    size_t size, count, capacity;
+    char *items;
+};
+
+static int add_item(void *context, const char *name, unsigned char type)
+{
+    struct list *list = context;
+    (void)type;
+    list->items = memory_grow(list->items, list->count, &list->capacity, list->size);
+    list->count += list->read(name, list->items + list->count * list->size);
+    return 0;
+}
+
+int directory_list(int directory, directory_read *read, size_t size,
+                   int (*compare)(const void *, const void *), void **items, size_t *count)
+{
+    struct list list = {.read = read, .size = size};
+    int result = directory_walk(directory, add_item, &list), keep = errno;
+    if (result)
+        free(list.items);
+    else if (list.count)
+        qsort(list.items, list.count, size, compare);
+    *items = result ? NULL : list.items;
+    *count = result ? 0 : list.count;
     errno = keep;
     return result;
 }

@@ -88,20 +88,12 @@ int jobs_walk_all(const struct spool *spool, job_visit *visit, void *context, st
     return result;
 }
 
-struct days {
-    day_name *names;
-    size_t count, capacity;
-};
-
-static int add_day(void *context, const char *name, unsigned char type)
+static bool read_day(const char *name, void *item)
 {
-    struct days *days = context;
-    (void)type;
     if (!is_date(name))
-        return 0;
-    days->names = memory_grow(days->names, days->count, &days->capacity, sizeof(*days->names));
-    memcpy(days->names[days->count++], name, 11);
-    return 0;
+        return false;
+    memcpy(item, name, 11);
+    return true;
 }
 
 static int compare_days(const void *a, const void *b)
@@ -111,18 +103,11 @@ static int compare_days(const void *a, const void *b)
 
 int jobs_list_days(const struct spool *spool, day_name **days, size_t *count)
 {
-    struct days found = {0};
-    if (directory_walk(spool->states[STATE_DONE], add_day, &found)) {
-        int keep = errno;
-        free(found.names);
-        errno = keep;
-        return -1;
-    }
-    if (found.count)
-        qsort(found.names, found.count, sizeof(*found.names), compare_days);
-    *days = found.names;
-    *count = found.count;
-    return 0;
+    void *items;
+    int result = directory_list(spool->states[STATE_DONE], read_day, sizeof(**days), compare_days,
+                                &items, count);
+    *days = items;
+    return result;
 }
 
 /* Is the job in that day of done/? 1, 0 or -1, as in jobs_find_done(). */

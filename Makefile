@@ -188,7 +188,7 @@ HOURS ?= 1
 check-long:
 	@tools/setup check
 	@tools/setup fuzz
-	@LONGEST=86400 DLSPOOL_CASES=60000 CRASH_EVERY=1 MODEL_MORE=1 NFS_MORE=1 STORM=30000 BACKLOG=100000 HISTORY=200000 DAY_JOBS=2000 $(MAKE) --no-print-directory unit asan tap crash
+	@LONGEST=86400 DLSPOOL_CASES=60000 CRASH_EVERY=1 MODEL_MORE=1 NFS_MORE=1 STORM=30000 BACKLOG=100000 HISTORY=200000 DAY_JOBS=2000 DAY_RUSH=40 $(MAKE) --no-print-directory unit asan tap crash
 	@LONGEST=86400 DLSPOOL_EVERY_BYTE=1 $(PROVE) $(BUILD)/tests/local_once_test
 	@$(MAKE) --no-print-directory mutants
 	@$(MAKE) --no-print-directory SECONDS=$$(($(HOURS) * 3600 / $(words $(FUZZ_TARGETS)))) fuzz

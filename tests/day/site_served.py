@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+import rush
 import workload
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
@@ -30,6 +31,14 @@ class Site:
 
     def dlspool(self, *arguments):
         return subprocess.run([self.program, "-s", self.spool, *arguments], capture_output=True, text=True, check=False)
+
+    def knows(self, setting):
+        """Has dlspool.yaml such a setting, also in a comment?"""
+        with open(self.spool + "/dlspool.yaml") as file:
+            return re.search(rf"\b{setting}\b", file.read()) is not None
+
+    def rows(self):
+        return workload.ROWS + ([workload.LENDER, workload.BORROWER] if self.knows("lend_gpus") else [])
 
     def change(self, changes):
         path = self.spool + "/dlspool.yaml"
@@ -54,7 +63,11 @@ class Site:
         gpus = [f"{{device: {device}, type: {kind}}}" for kind, devices in workload.GPUS.items() for device in devices]
         self.change({**SETTINGS, "socket": self.place + "/podman.sock", "cpus": workload.CAPACITY["cpus"],
                      "memory": f"{workload.CAPACITY['memory'] >> 30}Gi", "gpus": "[" + ", ".join(gpus) + "]",
-                     "rows": json.dumps(workload.ROWS), "command": f"[{TOP}/tests/day/keep-mail, {self.mail}]"})
+                     "rows": json.dumps(self.rows()), "command": f"[{TOP}/tests/day/keep-mail, {self.mail}]"})
+        if rush.is_wanted(self):
+            self.change({"weights": json.dumps(rush.rows())})
+        if self.knows("privileges"):
+            self.change({"approvers": json.dumps(workload.APPROVERS), "privileges": json.dumps(workload.PRIVILEGES)})
         while not os.path.exists(self.place + "/podman.control"):
             time.sleep(0.01)
 

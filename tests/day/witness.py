@@ -23,6 +23,7 @@ class Container:
         self.devices = [device["path"] for device in body.get("devices", [])]
         self.has = {"cpus": limits["cpu"]["quota"] / limits["cpu"]["period"], "memory": limits["memory"]["limit"],
                     "gpus": len(self.devices)}
+        self.privileges = body.get("cap_add", [])
         self.queue = body.get("env", {}).get("STAND_IN_QUEUE", "")
 
 
@@ -76,6 +77,9 @@ class Watch:
         held = collections.Counter(device for container in running for device in container.devices)
         if any(count > 1 for count in held.values()):
             self.complain(f"{moment}: a GPU has two containers: {held}")
+        if new.privileges and not new.job.startswith("granted"):
+            self.complain(f"{moment}: {new.job} has {new.privileges}, which nobody approved")
+        self.look_at_shared(moment, running)
         for number, row in enumerate(self.rows):
             bucket = is_counted(row, new, self.types)
             if bucket is None:
@@ -83,9 +87,18 @@ class Watch:
             use = use_of([container for container in running if is_counted(row, container, self.types) == bucket], row,
                          self.types)
             for key in use.keys() & row.keys():
-                self.most[number, key] = max(self.most[number, key], round(100 * use[key] / row[key]))
-                if use[key] > row[key] * 1.0001:
+                limit = row[key] + row.get("borrow_gpus", 0) if key == "gpus" else row[key]
+                self.most[number, key] = max(self.most[number, key], round(100 * use[key] / limit))
+                if use[key] > limit * 1.0001:
                     self.complain(f"{moment}: {bucket} has {use[key]} of {key} where {row} holds, with {new.job}")
+
+
+    def look_at_shared(self, moment, running):
+        """Queues that share have together no more than is theirs."""
+        shared = {row["queue"]: row for row in self.rows if "lend_gpus" in row or "borrow_gpus" in row}
+        use = sum(container.has["gpus"] for container in running if container.queue in shared)
+        if use > sum(row["gpus"] for row in shared.values()):
+            self.complain(f"{moment}: {use} GPUs in {', '.join(shared)}")
 
 
 class Attempt:

@@ -24,7 +24,8 @@ ROWS = [
 ]
 
 # `codes` as the attempts end; `attempts` that there must be; `acts`: what is dropped once the job is seen at a place.
-Kind = collections.namedtuple("Kind", "weight state attempts seconds codes", defaults=(None, "0"))
+# `setting`: only where dlspool.yaml has that.
+Kind = collections.namedtuple("Kind", "weight state attempts seconds codes setting", defaults=(None, "0", None))
 KINDS = {
     "cpu": Kind(24, "done", 1, (0.1, 0.6)),
     "gpu": Kind(28, "done", 1, (0.2, 0.8)),
@@ -41,7 +42,17 @@ KINDS = {
     "killed": Kind(3, "failed", 1),             # while it runs
     "bad": Kind(3, "failed", 0),
     "greedy": Kind(1, "failed", 0),             # asks for more than a row with over: refuse
+    # By `privileges` of the site, of which one is given by approval: taken, and refused by the approver.
+    "granted": Kind(3, "done", 1, (0.1, 0.3), setting="privileges"),
+    "denied": Kind(2, "failed", 0, setting="privileges"),
+    # Queues that share GPUs: one lends much of its own, the other borrows it, and is stopped when it is wanted back.
+    "lends": Kind(6, "done", 1, (0.2, 0.5), setting="lend_gpus"),
+    "borrows": Kind(4, "done", 1, (1.0, 2.0), setting="lend_gpus"),
 }
+APPROVERS = ("man", "lp")
+PRIVILEGES = {"lock": {"capabilities": ["IPC_LOCK"]}}
+LENDER, BORROWER = ({"queue": "lender", "gpus": 4, "lend_gpus": 4, "gpu_type": "A100"},
+                    {"queue": "borrower", "gpus": 2, "borrow_gpus": 4, "gpu_type": "A100"})
 EVENTS = ("all", "begin, end", "fail")
 
 
@@ -51,7 +62,7 @@ class Job:
     def __init__(self, number, kind, user, chance):
         self.kind, self.user, self.name = kind, user, f"{kind}{number:05}"
         self.what = KINDS[kind]
-        self.events = chance.choice(EVENTS) if chance.random() < 0.5 else None
+        self.events = chance.choice(EVENTS) if chance.random() < 0.5 and kind != "borrows" else None
         self.by_submit = chance.random() < 0.05 and kind != "bad"   # that it would refuse at once
         self.acts = []          # (where it is seen, what is asked for)
         self.lines = [f"name: {self.name}", f"library: {'any' if kind != 'bad' else 'none'}",
@@ -115,16 +126,25 @@ def dress(job, chance, earlier):
         job.acts = [("running", "hold"), ("held", "release")]
     elif kind == "killed":
         job.acts = [("running", "kill")]
+    elif kind in ("granted", "denied"):
+        job.add("privileged: lock")
+        job.acts = [("held", "approve" if kind == "granted" else "refuse")]
+    elif kind in ("lends", "borrows"):
+        job.queue, job.gpu_type = ("lender" if kind == "lends" else "borrower"), "A100"
+        job.asks["gpus"], job.asks["cpus"] = chance.choice((1, 2)), 0.5
+        if kind == "borrows":
+            job.add("checkpoint: {signal: USR1, grace: 10s}")
+            job.environment["STAND_IN_SAVES"] = "0.3"
     elif kind == "greedy":
         job.queue, job.memory = "large", 48 << 30
 
 
-def generate(seed, count):
-    """The jobs of a day, in the order in which they come."""
+def generate(seed, count, knows):
+    """The jobs of a day, in the order in which they come; `knows` tells which settings there are."""
     chance = random.Random(seed)
-    names = list(KINDS)
+    names = [name for name, kind in KINDS.items() if not kind.setting or knows(kind.setting)]
     # Each kind comes as often as its weight says, also in a short day.
-    total = sum(kind.weight for kind in KINDS.values())
+    total = sum(KINDS[name].weight for name in names)
     bag = [name for name in names for _ in range(max(1, round(count * KINDS[name].weight / total)))]
     chance.shuffle(bag)
     jobs, plain = [], collections.defaultdict(list)

@@ -1,6 +1,5 @@
 /* history_test.c - spool/history.c: what jobs took is kept, bounded, once each, and can be made again */
 #include "spool/job.h"
-#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -11,27 +10,9 @@
 #include "spool/history.h"
 #include "tests/unit/history_fixture.h"
 #include "spool/history_runs.h"
-#include "tests/unit/unit_arena.h"
+#include "tests/unit/unit_spool.h"
 
-static char *path;
-static struct spool spool;
 static const int64_t noon = 1790000000000;
-
-static int open_all(void **state)
-{
-    set_up(state);
-    path = unit_directory();
-    assert_int_equal(spool_create(path, &error), 0);
-    assert_int_equal(spool_open(&spool, path, &error), 0);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    spool_close(&spool);
-    unit_remove(path);
-    return tear_down(state);
-}
 
 static struct job_record make_record(const char *id)
 {

@@ -1,36 +1,12 @@
 /* plan_file_test.c - spool/plan_file.c: what is written reads back, and damage is passed over */
 #include "spool/file.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/unit_spool.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
 #include <unistd.h>
 
 #include "spool/plan_file.h"
-
-static char *path;
-static struct spool spool;
-static struct error error;
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    path = unit_directory();
-    arena = arena_new();
-    assert_int_equal(spool_create(path, &error), 0);
-    assert_int_equal(spool_open(&spool, path, &error), 0);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    spool_close(&spool);
-    arena_free(arena);
-    unit_remove(path);
-    return 0;
-}
 
 static const int64_t noon = 1790000000000;
 
@@ -112,7 +88,7 @@ static void damaged_lines_are_passed_over(void **state)
     assert_int_equal(plan.job_count, 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
 {

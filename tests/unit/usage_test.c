@@ -1,33 +1,14 @@
 /* usage_test.c - spool/usage.c, usage_scan.c: what attempts used is kept, a line each, and counts once */
-#include "tests/unit/unit.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "spool/usage.h"
-#include "tests/unit/unit_arena.h"
+#include "tests/unit/unit_spool.h"
 
-static char *path;
-static struct spool spool;
 static const int64_t noon = 1790000000000; /* 2026-09-21 */
 static const int64_t hour = 3600000;
-
-static int open_all(void **state)
-{
-    set_up(state);
-    path = unit_directory();
-    assert_int_equal(spool_create(path, &error), 0);
-    assert_int_equal(spool_open(&spool, path, &error), 0);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    spool_close(&spool);
-    unit_remove(path);
-    return tear_down(state);
-}
 
 static struct job_record make_record(void)
 {

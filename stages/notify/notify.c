@@ -62,13 +62,24 @@ struct watched {
     bool pending;          /* something is to be told */
     bool sending;
     uint64_t seen; /* the round in which its name was there */
+    size_t owner;  /* which of `owners`; 0: not known yet */
+};
+
+/* Somebody who is told of jobs. */
+struct owner {
+    uid_t uid;
+    uint64_t turn; /* when something of theirs was handed over last, by the count of turns */
+    bool waits;    /* something of theirs can be handed over now */
 };
 
 struct notify_stage {
     struct stage stage; /* first */
     struct courier courier;
     struct arena *arena;
-    struct names *jobs;  /* struct watched */
+    struct names *jobs;   /* struct watched */
+    struct owner *owners; /* the first is who is not known */
+    size_t owner_count, owner_capacity;
+    uint64_t turns;
     int directory;       /* messages/ */
     uint64_t round;      /* counts looks */
     int64_t look;        /* of clock_elapsed(): when the next one is due */
@@ -383,6 +394,29 @@ static int note_name(void *context, const char *name, unsigned char type)
     return 1;
 }
 
+static size_t find_owner(struct notify_stage *notify, uid_t uid)
+{
+    for (size_t i = 1; i < notify->owner_count; i++)
+        if (notify->owners[i].uid == uid)
+            return i;
+    notify->owners = memory_grow(notify->owners, notify->owner_count, &notify->owner_capacity,
+                                 sizeof(*notify->owners));
+    notify->owners[notify->owner_count] = (struct owner){.uid = uid};
+    return notify->owner_count++;
+}
+
+static void learn_owner(struct notify_stage *notify, struct watched *job)
+{
+    struct job_record record;
+    int directory = job->owner ? -1 : job_open(&notify->stage.spool, &job->place);
+    if (directory < 0)
+        return;
+    if (!record_read(directory, notify->arena, &record, NULL))
+        job->owner = find_owner(notify, record.uid);
+    sys.close(directory);
+    arena_reset(notify->arena);
+}
+
 static void look_at(struct notify_stage *notify, struct watched *job)
 {
     const char *id = names_text(job).data;
@@ -392,6 +426,8 @@ static void look_at(struct notify_stage *notify, struct watched *job)
         job->pending = true;
     else if (found > 0 && !job->sending)
         look_at_orphan(notify, id);
+    if (job->pending)
+        learn_owner(notify, job);
 }
 
 /* See which jobs there are, and which have changed. */
@@ -416,24 +452,63 @@ static void look(struct notify_stage *notify)
     notify->look = now + wait;
 }
 
-/* Hand over what is due, as long as there are free slots.  Returns when the next one is. */
+static bool can_send(const struct notify_stage *notify, int64_t now)
+{
+    return courier_free_slot(&notify->courier) >= 0 && notify->pause_until <= now &&
+           !notify->stage.failed;
+}
+
+/* Hand over the first message of an owner that can be; -1: of anybody, all that can be. */
+static void tell_owner(struct notify_stage *notify, ssize_t owner, int64_t now)
+{
+    for (struct watched *job = names_first(notify->jobs), *next; job && can_send(notify, now);
+         job = next) {
+        next = names_after(job);
+        if (!job->pending || job->sending || job->retry > now ||
+            (owner >= 0 && job->owner != (size_t)owner))
+            continue;
+        tell(notify, job, names_text(job).data);
+        if (!job->sending)
+            continue;
+        notify->owners[job->owner].turn = ++notify->turns;
+        if (owner >= 0)
+            return;
+    }
+}
+
+/* Who waits, and was served longest ago; -1: nobody. */
+static ssize_t choose_owner(const struct notify_stage *notify)
+{
+    ssize_t chosen = -1;
+    for (size_t i = 0; i < notify->owner_count; i++)
+        if (notify->owners[i].waits &&
+            (chosen < 0 || notify->owners[i].turn < notify->owners[chosen].turn))
+            chosen = (ssize_t)i;
+    return chosen;
+}
+
+/* Hand over what is due, as long as there are free slots: owners take turns, as what one is told may be slow, or never
+ * go.  Returns when the next one is. */
 static int64_t tell_all(struct notify_stage *notify)
 {
     int64_t now = clock_elapsed(), due = notify->look;
     if (notify->pause_until > now)
         return notify->pause_until < due ? notify->pause_until : due;
-    for (struct watched *job = names_first(notify->jobs), *next; job; job = next) {
-        next = names_after(job);
+    if (!can_send(notify, now))
+        return due;
+    for (struct watched *job = names_first(notify->jobs); job; job = names_after(job)) {
         if (!job->pending || job->sending)
             continue;
-        if (courier_free_slot(&notify->courier) < 0 || notify->pause_until > now ||
-            notify->stage.failed)
-            break;
         if (job->retry > now)
             due = job->retry < due ? job->retry : due;
         else
-            tell(notify, job, names_text(job).data);
+            notify->owners[job->owner].waits = true;
     }
+    for (ssize_t owner; (owner = choose_owner(notify)) >= 0;) {
+        notify->owners[owner].waits = false;
+        tell_owner(notify, owner, now);
+    }
+    tell_owner(notify, -1, now);
     return due;
 }
 
@@ -491,6 +566,7 @@ static void notify_close(struct stage *stage)
     if (notify->directory >= 0)
         sys.close(notify->directory);
     names_free(notify->jobs);
+    free(notify->owners);
     arena_free(notify->arena);
     stage_close(&notify->stage);
     free(notify);
@@ -506,6 +582,7 @@ static struct stage *notify_open(const char *directory, struct error *error)
     notify->courier.socket = -1;
     notify->arena = arena_new();
     notify->jobs = names_new(WATCHED_MOST, sizeof(struct watched));
+    (void)find_owner(notify, (uid_t)-1);
     notify->directory = subscription_open_directory(&notify->stage.spool);
     int result = notify->directory < 0 ? error_errno(error, "messages/ could not be opened") : 0;
     if (!result)

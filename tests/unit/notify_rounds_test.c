@@ -302,6 +302,28 @@ static void time_alone_is_a_reason(void **state)
     assert_int_equal(mails(NULL), 3);
 }
 
+/* What cannot be sent to one owner, as their address is none, keeps nobody else's messages. */
+static void owners_take_turns(void **state)
+{
+    (void)state;
+    char id[ID_SIZE];
+    struct buffer got = {0};
+    for (int i = 0; i < 12; i++) {
+        snprintf(id, sizeof(id), "train%d-1m7y5dm13etbd", i);
+        put(STATE_DONE, id, ENDED, 1u << MESSAGE_END);
+    }
+    set_status("75");
+    open_stage();
+    settle(); /* as many as there are slots have failed, and all wait */
+    record.uid = 7;
+    put(STATE_DONE, OTHER, ENDED, 1u << MESSAGE_END);
+    advance(61000);
+    settle();
+    assert_int_equal(file_read_at(spool.root, "got", 1 << 20, &got, &error), 0);
+    assert_non_null(strstr(got.data, "X-Dlspool-Job: " OTHER));
+    buffer_free(&got);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
 
 int main(void)
@@ -311,7 +333,7 @@ int main(void)
         TEST(stopping_waits_for_what_is_sent),  TEST(a_stop_tells_what_is_left),
         TEST(one_that_fails_is_tried_again),    TEST(one_that_fails_holds_up_no_other),
         TEST(one_that_is_too_old_is_dropped),   TEST(a_file_without_a_job_goes),
-        TEST(time_alone_is_a_reason),
+        TEST(time_alone_is_a_reason),           TEST(owners_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

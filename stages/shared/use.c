@@ -293,21 +293,6 @@ static bool is_over(const struct limit_row *row, const struct tally *tally,
     return row->over == LIMIT_REFUSE && exceeds_amounts(row, used, record);
 }
 
-static bool find_over(struct use *use, const struct job_record *record, enum use_phase phase,
-                      struct use_over *over)
-{
-    const struct counted job = counted_of(use, record);
-    for (size_t i = 0; i < use->row_count; i++) {
-        struct tally *tally = find_tally(use, &use->rows[i], &job);
-        if (!tally || !is_over(&use->rows[i], tally, record, phase, &over->used))
-            continue;
-        over->row = &use->rows[i];
-        over->key = names_text(tally);
-        return true;
-    }
-    return false;
-}
-
 bool use_find_row(struct use *use, const struct job_record *record, use_question *asks,
                   void *context, struct use_over *over)
 {
@@ -323,14 +308,29 @@ bool use_find_row(struct use *use, const struct job_record *record, use_question
     return false;
 }
 
+struct asked {
+    const struct use *use;
+    const struct job_record *record;
+    enum use_phase phase;
+};
+
+static bool is_over_row(void *context, struct use_over *over)
+{
+    const struct asked *asked = context;
+    const struct tally *tally = names_find(asked->use->tallies, over->key);
+    return is_over(over->row, tally, asked->record, asked->phase, &over->used);
+}
+
 bool use_exceeds_running(struct use *use, const struct job_record *record, struct use_over *over)
 {
-    return find_over(use, record, USE_RUNNING, over);
+    struct asked asked = {use, record, USE_RUNNING};
+    return use_find_row(use, record, is_over_row, &asked, over);
 }
 
 bool use_exceeds_waiting(struct use *use, const struct job_record *record, struct use_over *over)
 {
-    return find_over(use, record, USE_WAITING, over);
+    struct asked asked = {use, record, USE_WAITING};
+    return use_find_row(use, record, is_over_row, &asked, over);
 }
 
 static int64_t left_of(int64_t used, int64_t limit)

@@ -53,8 +53,8 @@ bool use_exceeds_running(struct use *use, const struct job_record *record, struc
 /* ... what may wait, or what is refused instead of waiting? */
 bool use_exceeds_waiting(struct use *use, const struct job_record *record, struct use_over *over);
 
-/* The first of the rows that hold for this job of which `asks` says so. */
-typedef bool use_question(void *context, const struct use_over *over);
+/* The first of the rows that hold for this job of which `asks` says so; it may fill in what is used. */
+typedef bool use_question(void *context, struct use_over *over);
 bool use_find_row(struct use *use, const struct job_record *record, use_question *asks,
                   void *context, struct use_over *over);
 

@@ -78,7 +78,7 @@ struct newcomer {
     struct demand demand;
 };
 
-static bool is_kept_back(void *context, const struct use_over *over)
+static bool is_kept_back(void *context, struct use_over *over)
 {
     const struct newcomer *newcomer = context;
     struct use_amounts room = use_room(newcomer->submitter->use, over);

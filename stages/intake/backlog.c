@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "stages/shared/use.h"
+#include "stages/shared/use_explain.h"
 #include "stages/users.h"
 
 enum { WORD_SIZE = 256 };                  /* bytes of the word by which a job is meant */

@@ -39,6 +39,12 @@ void use_settle(struct use *use, const char *id);
 /* It counts no longer, unless a look has found it since it was added. */
 void use_drop(struct use *use, const char *id);
 
+/* Would that much more exceed the limit?  Who wants none of it never does. */
+static inline bool use_is_exceeded(int64_t used, int64_t more, int64_t limit)
+{
+    return limit >= 0 && more > 0 && used + more > limit;
+}
+
 /* Which row a job would exceed, and for whom. */
 struct use_over {
     const struct limit_row *row;
@@ -60,15 +66,6 @@ bool use_find_row(struct use *use, const struct job_record *record, use_question
 
 /* What that row leaves for that subject to run; INT64_MAX of what it does not limit, never below 0. */
 struct use_amounts use_room(struct use *use, const struct use_over *over);
-
-/* The sentence for the job's owner: "user alice uses 8 of 8 GPUs, and the job needs 2 (limits.rows ...)". */
-void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
-                 struct error *sentence);
-
-/* ... of one that does not exceed the row, and waits behind others: "queue short: jobs that came before it wait for
- * room (limits.rows ...)". */
-void use_explain_line(const struct use_over *over, const struct job_record *record,
-                      struct error *sentence);
 
 /* Visit what is counted, in no order: a row, whom it is about (the name of the user or queue, or the number of the
  * group), and the amounts by phase. */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 
 #include "base/log.h"
+#include "stages/shared/use_explain.h"
 #include "stages/submit/inside.h"
 
 /* Does any row limit what runs? */

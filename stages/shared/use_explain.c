@@ -1,0 +1,64 @@
+/* stages/shared/use_explain.c - says why a job has to wait, or is refused, under a row of limits.rows */
+#include "stages/shared/use_explain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/quantity.h"
+#include "executors/resources.h"
+
+/* Whom the row is about, for a job of its owner. */
+static void name_subject(const struct limit_row *row, const struct job_record *record, char *text,
+                         size_t size)
+{
+    const char *kind = limit_row_subject_name(row->subject);
+    if (row->subject == LIMIT_GROUP && limit_row_is_for_each(row))
+        snprintf(text, size, "group %u", (unsigned int)record->gid);
+    else if (row->subject == LIMIT_GROUP)
+        snprintf(text, size, "group %s", row->name.data);
+    else
+        snprintf(text, size, "%s %.64s", kind,
+                 row->subject == LIMIT_USER ? record->owner.data : record->queue.data);
+}
+
+void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
+                 struct error *sentence)
+{
+    const struct limit_row *row = over->row;
+    const struct use_amounts *used = &over->used;
+    char subject[96], has[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE], needs[QUANTITY_TEXT_SIZE];
+    char which[LIMIT_ROW_TEXT_SIZE], type[GPU_TYPE_SIZE + 16] = "";
+    const char *does = phase == USE_RUNNING ? "uses" : "uses and waits for";
+    name_subject(row, record, subject, sizeof(subject));
+    limit_row_describe(row, which);
+    if (row->gpu_type.length)
+        snprintf(type, sizeof(type), " of type %s", row->gpu_type.data);
+    if (phase == USE_WAITING && use_is_exceeded(used->jobs, 1, row->waiting))
+        error_set(sentence, "%s has %" PRId64 " job%s waiting, and no more may (%s)", subject,
+                  used->jobs, quantity_plural(used->jobs), which);
+    else if (use_is_exceeded(used->jobs, 1, row->running))
+        error_set(sentence, "%s has %" PRId64 " job%s%s %s, and no more may (%s)", subject,
+                  used->jobs, quantity_plural(used->jobs), *type ? " with GPUs" : "",
+                  phase == USE_RUNNING ? "running" : "running or waiting", which);
+    else if (use_is_exceeded(used->cpus, record->cpus, row->cpus))
+        error_set(sentence, "%s %s %s of %s CPUs, and the job needs %s (%s)", subject, does,
+                  quantity_format_cpus(used->cpus, has), quantity_format_cpus(row->cpus, most),
+                  quantity_format_cpus(record->cpus, needs), which);
+    else if (use_is_exceeded(used->memory, record->memory, row->memory))
+        error_set(sentence, "%s %s %s of %s of memory, and the job needs %s (%s)", subject, does,
+                  quantity_format_bytes(used->memory, has),
+                  quantity_format_bytes(row->memory, most),
+                  quantity_format_bytes(record->memory, needs), which);
+    else
+        error_set(sentence, "%s %s %" PRId64 " of %" PRId64 " GPUs%s, and the job needs %d (%s)",
+                  subject, does, used->gpus, row->gpus, type, record->gpus, which);
+}
+
+void use_explain_line(const struct use_over *over, const struct job_record *record,
+                      struct error *sentence)
+{
+    char subject[96], which[LIMIT_ROW_TEXT_SIZE];
+    name_subject(over->row, record, subject, sizeof(subject));
+    limit_row_describe(over->row, which);
+    error_set(sentence, "%s: jobs that came before it wait for room (%s)", subject, which);
+}

@@ -176,6 +176,11 @@ const char *quantity_format_cpus(int64_t thousandths, char buffer[static QUANTIT
     return buffer;
 }
 
+const char *quantity_format_hours(int64_t milliseconds, char buffer[static QUANTITY_TEXT_SIZE])
+{
+    return quantity_format_cpus(milliseconds / 3600, buffer);
+}
+
 const char *quantity_format_resources(int64_t cpus, int64_t memory, int64_t gpus,
                                       char buffer[static RESOURCES_TEXT_SIZE])
 {

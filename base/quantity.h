@@ -39,4 +39,7 @@ const char *quantity_format_resources(int64_t cpus, int64_t memory, int64_t gpus
 /* Write "2", "0.5", "1.25"; reads back as the same.  Returns `buffer`. */
 const char *quantity_format_cpus(int64_t thousandths, char buffer[static QUANTITY_TEXT_SIZE]);
 
+/* Write milliseconds as hours: "12", "0.25"; what is less than a thousandth is dropped.  Returns `buffer`. */
+const char *quantity_format_hours(int64_t milliseconds, char buffer[static QUANTITY_TEXT_SIZE]);
+
 #endif

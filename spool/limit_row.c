@@ -4,8 +4,10 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/quantity.h"
 
 enum { MOST_ROWS = 1000 };
@@ -38,6 +40,19 @@ bool limit_row_holds_for(const struct limit_row *row, uid_t uid, gid_t gid, stru
         return text_equal(row->name, queue);
     }
     return false;
+}
+
+bool limit_row_key(const struct limit_row *row, size_t index, uid_t uid, gid_t gid,
+                   struct text queue, struct text gpu_type, char key[static LIMIT_ROW_KEY_SIZE])
+{
+    if (!limit_row_holds_for(row, uid, gid, queue, gpu_type))
+        return false;
+    if (row->subject == LIMIT_QUEUE)
+        snprintf(key, LIMIT_ROW_KEY_SIZE, "%zu:%.*s", index, (int)queue.length, queue.data);
+    else
+        snprintf(key, LIMIT_ROW_KEY_SIZE, "%zu:%u", index,
+                 (unsigned int)(row->subject == LIMIT_USER ? uid : gid));
+    return true;
 }
 
 const char *limit_row_describe(const struct limit_row *row, char buffer[static LIMIT_ROW_TEXT_SIZE])
@@ -102,6 +117,26 @@ static int read_cpus(const struct section *section, const struct value *value)
     return 0;
 }
 
+/* `2000/30d`: hours of a GPU, and the period. */
+static int read_gpu_hours(const struct section *section, const struct value *value)
+{
+    static const int64_t least = 60000,
+                         most = 315360000000; /* of the period: a minute, ten years */
+    struct limit_row *row = section->target;
+    char *end = NULL;
+    bool plain = section_is_plain(value);
+    double hours = plain ? strtod(value->string.data, &end) : -1;
+    struct text period = plain && *end == '/' ? text_of(end + 1) : TEXT("");
+    if (!(hours >= 0 && hours < 1e9) || end == value->string.data || !period.length ||
+        duration_parse(period, &row->gpu_period) || row->gpu_period < least ||
+        row->gpu_period > most)
+        return section_expected(section, value, "gpu_hours",
+                                "hours of a GPU, and the period from 1m to 3650d within which they "
+                                "may be used, such as 2000/30d");
+    row->gpu_time = (int64_t)(hours * 3600000 + 0.5);
+    return 0;
+}
+
 static int read_over(const struct section *section, const struct value *value)
 {
     struct limit_row *row = section->target;
@@ -126,6 +161,7 @@ static const struct section_field table[] = {
     {"memory", SECTION_BYTES, AT(memory), LIMIT_NONE, .what = "a size such as 512Gi"},
     {"gpus", SECTION_WHOLE, AT(gpus), LIMIT_NONE, 0, JOBS_MOST, .what = NULL},
     {"time_limit", SECTION_DURATION, AT(time_limit), LIMIT_NONE, 1000, 315360000000, .what = NULL},
+    {"gpu_hours", .read = read_gpu_hours},
     {"over", .read = read_over},
 };
 #undef AT
@@ -138,10 +174,13 @@ static int check_row(const struct section *section, const struct value *item,
     if (!row->name.length)
         return section_expected(section, item, "", "one of user, group and queue in each row");
     if (row->running < 0 && row->waiting < 0 && row->cpus < 0 && row->memory < 0 && row->gpus < 0 &&
-        row->time_limit < 0)
-        return section_expected(
-            section, item, "",
-            "at least one of running, waiting, cpus, memory, gpus and time_limit in each row");
+        row->time_limit < 0 && row->gpu_time < 0)
+        return section_expected(section, item, "",
+                                "at least one of running, waiting, cpus, memory, gpus, time_limit "
+                                "and gpu_hours in each row");
+    if (row->gpu_time >= 0 && row->over == LIMIT_REFUSE)
+        return section_expected(section, value_get(item, "over"), "over",
+                                "wait beside gpu_hours: what was used is known only later");
     return 0;
 }
 
@@ -158,7 +197,7 @@ int limit_row_read_all(const struct section *section, const struct value *list,
         const struct value *item = list->list.items[i];
         struct limit_row *row = &(*rows)[i];
         const struct section inner = {"limits.rows", row, section->arena, section->error};
-        *row = (struct limit_row){.cpus = LIMIT_NONE, .line = item->line};
+        *row = (struct limit_row){.cpus = LIMIT_NONE, .gpu_time = LIMIT_NONE, .line = item->line};
         if (item->kind != VALUE_OBJECT)
             return section_expected(&inner, item, "", "a row such as {user: \"*\", gpus: 8}");
         if (section_read(&inner, item, table, ARRAY_COUNT(table)) || check_row(&inner, item, row))

@@ -31,6 +31,8 @@ struct limit_row {
     int64_t running, waiting;   /* jobs */
     int64_t cpus, memory, gpus; /* thousandths, bytes, number */
     int64_t time_limit;         /* of one job, milliseconds */
+    /* Within each period of that length, milliseconds: GPUs times how long they are held */
+    int64_t gpu_time, gpu_period;
     enum limit_over over;
     unsigned int line; /* of dlspool.yaml */
 };
@@ -45,6 +47,12 @@ bool limit_row_is_for_each(const struct limit_row *row);
 /* Is it for the jobs of that owner, in that queue, that ask for that type of GPU? */
 bool limit_row_holds_for(const struct limit_row *row, uid_t uid, gid_t gid, struct text queue,
                          struct text gpu_type);
+
+/* ... and then a name for the pair of the row, the index-th, and whom it is about then: the user, group or queue that
+ * the job belongs to.  False: it is not for the job. */
+enum { LIMIT_ROW_KEY_SIZE = 128 };
+bool limit_row_key(const struct limit_row *row, size_t index, uid_t uid, gid_t gid,
+                   struct text queue, struct text gpu_type, char key[static LIMIT_ROW_KEY_SIZE]);
 
 /* "user", "group" or "queue". */
 const char *limit_row_subject_name(enum limit_subject subject);

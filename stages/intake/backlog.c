@@ -65,7 +65,8 @@ struct backlog *backlog_new(const struct stage *stage)
                            .cpus = LIMIT_NONE,
                            .memory = LIMIT_NONE,
                            .gpus = LIMIT_NONE,
-                           .time_limit = LIMIT_NONE};
+                           .time_limit = LIMIT_NONE,
+                           .gpu_time = LIMIT_NONE};
     backlog->use = use_new(&stage->spool, backlog->rows, limits->row_count + 1, states);
     return backlog;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/duration.h"
 #include "base/quantity.h"
 #include "commands/commands.h"
@@ -26,7 +27,7 @@ struct amount {
     bool is_counted; /* used and waiting mean something */
     const char *(*format)(int64_t value, char buffer[static QUANTITY_TEXT_SIZE]);
 };
-enum { AMOUNTS = 6 };
+enum { AMOUNTS = 7 };
 
 static const char *format_count(int64_t value, char buffer[static QUANTITY_TEXT_SIZE])
 {
@@ -41,16 +42,19 @@ static const char *format_time(int64_t value, char buffer[static QUANTITY_TEXT_S
     return buffer;
 }
 
-static void list_amounts(const struct limit_row *row, const struct use_amounts *amounts,
-                         struct amount list[static AMOUNTS])
+static void list_amounts(const struct use_view *view, struct amount list[static AMOUNTS])
 {
-    const struct use_amounts *used = &amounts[USE_RUNNING], *waiting = &amounts[USE_WAITING];
+    const struct limit_row *row = view->row;
+    const struct use_amounts *used = &view->amounts[USE_RUNNING];
+    const struct use_amounts *waiting = &view->amounts[USE_WAITING];
     const struct amount all[AMOUNTS] = {
         {"running", row->running, used->jobs, waiting->jobs, true, format_count},
         {"waiting", row->waiting, waiting->jobs, waiting->jobs, true, format_count},
         {"cpus", row->cpus, used->cpus, waiting->cpus, true, quantity_format_cpus},
         {"memory", row->memory, used->memory, waiting->memory, true, quantity_format_bytes},
         {"gpus", row->gpus, used->gpus, waiting->gpus, true, format_count},
+        {"gpu_hours", row->gpu_time, used->gpu_time, waiting->gpu_time, true,
+         quantity_format_hours},
         {"time_limit", row->time_limit, 0, 0, false, format_time},
     };
     memcpy(list, all, sizeof(all));
@@ -80,13 +84,15 @@ static void name_subject(const struct limit_row *row, struct text subject,
         snprintf(name, NAME_SIZE, "%.*s", (int)subject.length, subject.data);
 }
 
-static void print_amounts(struct listing *listing, const struct limit_row *row, const char *name,
-                          const struct use_amounts *amounts, bool anybody)
+/* Print a line for each thing that the row limits. */
+static void print_amounts(struct listing *listing, const struct use_view *view, const char *name,
+                          bool anybody)
 {
+    const struct limit_row *row = view->row;
     struct amount list[AMOUNTS];
     char who[NAME_SIZE + 16], used[QUANTITY_TEXT_SIZE], waiting[QUANTITY_TEXT_SIZE];
-    char limit[QUANTITY_TEXT_SIZE];
-    list_amounts(row, amounts, list);
+    char limit[QUANTITY_TEXT_SIZE], falls[CLOCK_TEXT_SIZE];
+    list_amounts(view, list);
     if (!listing->titled)
         printf("%4s  %-24s %-12s %-10s %10s %10s %10s\n", "LINE", "WHO", "GPU TYPE", "OF", "LIMIT",
                "USED", "WAITING");
@@ -105,12 +111,17 @@ static void print_amounts(struct listing *listing, const struct limit_row *row, 
                counted ? amount->format(amount->used, used) : "-",
                counted ? amount->format(amount->waiting, waiting) : "-");
     }
+    if (view->falls)
+        printf("%4s  below its gpu_hours again %s, if no more is used\n", "",
+               clock_format(view->falls, falls));
 }
 
 static struct value *amount_tree(struct arena *arena, const struct amount *amount, bool anybody)
 {
     /* In the units of --json: CPUs, bytes, seconds. */
-    double unit = strcmp(amount->name, "cpus") == 0 || !amount->is_counted ? 1000 : 1;
+    double unit = strcmp(amount->name, "gpu_hours") == 0                     ? 3600000
+                  : strcmp(amount->name, "cpus") == 0 || !amount->is_counted ? 1000
+                                                                             : 1;
     struct value *tree = value_object(arena);
     bool counted = amount->is_counted && !anybody;
     value_put(arena, tree, "limit", value_number(arena, (double)amount->limit / unit));
@@ -121,13 +132,15 @@ static struct value *amount_tree(struct arena *arena, const struct amount *amoun
     return tree;
 }
 
-static void add_tree(struct listing *listing, const struct limit_row *row, const char *name,
-                     const struct use_amounts *amounts, bool anybody)
+static void add_tree(struct listing *listing, const struct use_view *view, const char *name,
+                     bool anybody)
 {
+    const struct limit_row *row = view->row;
     struct arena *arena = listing->arena;
     struct value *tree = value_object(arena);
     struct amount list[AMOUNTS];
-    list_amounts(row, amounts, list);
+    char falls[CLOCK_TEXT_SIZE];
+    list_amounts(view, list);
     value_put(arena, tree, "line", value_number(arena, row->line));
     value_put(arena, tree, "of", value_string(arena, limit_row_subject_name(row->subject)));
     value_put(arena, tree, "name", anybody ? value_null(arena) : value_string(arena, name));
@@ -138,39 +151,47 @@ static void add_tree(struct listing *listing, const struct limit_row *row, const
     for (size_t i = 0; i < AMOUNTS; i++)
         value_put(arena, tree, list[i].name,
                   list[i].limit < 0 ? value_null(arena) : amount_tree(arena, &list[i], anybody));
+    value_put(arena, tree, "gpu_hours_period",
+              row->gpu_time < 0 ? value_null(arena)
+                                : value_number(arena, (double)row->gpu_period / 1000));
+    value_put(arena, tree, "gpu_hours_falls",
+              view->falls ? value_string(arena, clock_format(view->falls, falls))
+                          : value_null(arena));
     value_append(arena, listing->tree, tree);
 }
 
-static void show_use(struct listing *listing, const struct limit_row *row, const char *name,
-                     const struct use_amounts *amounts, bool anybody)
+static void show_use(struct listing *listing, const struct use_view *view, const char *name,
+                     bool anybody)
 {
     if (listing->tree)
-        add_tree(listing, row, name, amounts, anybody);
+        add_tree(listing, view, name, anybody);
     else
-        print_amounts(listing, row, name, amounts, anybody);
+        print_amounts(listing, view, name, anybody);
 }
 
-static void see_use(void *context, const struct limit_row *row, struct text subject,
-                    const struct use_amounts amounts[USE_PHASES])
+static void see_use(void *context, const struct use_view *view)
 {
     struct listing *listing = context;
+    const struct limit_row *row = view->row;
+    const struct use_amounts *amounts = view->amounts;
     char name[NAME_SIZE];
-    if (row != listing->row || (!amounts[USE_RUNNING].jobs && !amounts[USE_WAITING].jobs))
+    if (row != listing->row || (!amounts[USE_RUNNING].jobs && !amounts[USE_WAITING].jobs &&
+                                !amounts[USE_RUNNING].gpu_time))
         return;
-    name_subject(row, subject, name);
-    show_use(listing, row, name, amounts, false);
+    name_subject(row, view->subject, name);
+    show_use(listing, view, name, false);
     listing->shown = true;
 }
 
 /* A row in whose name nobody has anything is shown by itself. */
 static void show_row(struct listing *listing, const struct limit_row *row)
 {
-    static const struct use_amounts none[USE_PHASES];
+    const struct use_view none = {.row = row};
     listing->row = row;
     listing->shown = false;
     use_walk(listing->use, see_use, listing);
     if (!listing->shown)
-        show_use(listing, row, row->name.data, none, limit_row_is_for_each(row));
+        show_use(listing, &none, row->name.data, limit_row_is_for_each(row));
 }
 
 static int show_limits(const struct spool *spool, const struct settings *settings, bool json)
@@ -184,6 +205,7 @@ static int show_limits(const struct spool *spool, const struct settings *setting
         .use = use_new(spool, limits->rows, limits->row_count,
                        1u << STATE_RENDERED | 1u << STATE_HELD | 1u << STATE_SUBMITTED)};
     int status = STATUS_DONE;
+    use_count_gpu_time(listing.use);
     if (use_look(listing.use, &error)) {
         complain("%s", error.text);
         status = STATUS_FAILED;

@@ -9,26 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "spool/jobs.h"
+#include "spool/usage.h"
 #include "stages/guard.h"
+#include "stages/shared/gpu_time.h"
 
-enum { MOST_COUNTED = 1 << 21, MOST_TALLIES = 1 << 20, MOST_WORDS = 1 << 16, KEY_SIZE = 128 };
+enum { MOST_COUNTED = 1 << 21, MOST_TALLIES = 1 << 20, MOST_WORDS = 1 << 16 };
+static const int64_t UNKNOWN = INT64_MIN;
+static const int64_t next_starts = 2000; /* milliseconds until it is looked again who has started */
+
 enum { SPARE = 4096, WORDS_OF_A_JOB = 3 }; /* words and tallies that may be there without a job */
+
+/* How long GPUs are held by what has started: the sum of the GPUs, and of GPUs times the start of each job, so that
+ * GPUs times now less that sum is what was held until now. */
+struct holding {
+    int64_t gpus, since;
+};
 
 struct tally {
     const struct limit_row *row;
     struct text subject;
     struct use_amounts amounts[USE_PHASES];
+    struct holding all, open; /* of what runs; of those without a time limit */
 };
 
 struct counted {
     uid_t uid;
     gid_t gid;
     struct text owner, queue, gpu_type; /* in `words` */
-    int64_t cpus, memory;
-    int gpus;
+    struct use_amounts amounts;
+    int64_t started; /* since the beginning of `use`; UNKNOWN: not yet, or that does not matter */
+    bool open;       /* it has no time limit */
     enum use_phase phase;
     bool held, seen; /* counts although no look finds it; was found by this look */
 };
@@ -42,7 +56,11 @@ struct use {
     struct names *tallies; /* row and subject -> struct tally */
     struct names *words;
     struct arena *arena;
-    enum use_phase phase; /* of the directory that is looked at */
+    struct gpu_time *time; /* NULL: gpu_hours do not count */
+    int64_t begun;         /* time of day */
+    int64_t starts_next;   /* of clock_elapsed(): when to look who has started */
+    bool seek_starts;      /* in this look */
+    enum use_phase phase;  /* of the directory that is looked at */
 };
 
 struct use *use_new(const struct spool *spool, const struct limit_row *rows, size_t count,
@@ -56,8 +74,14 @@ struct use *use_new(const struct spool *spool, const struct limit_row *rows, siz
                         .jobs = names_new(MOST_COUNTED, sizeof(struct counted)),
                         .tallies = names_new(MOST_TALLIES, sizeof(struct tally)),
                         .words = names_new(MOST_WORDS, 1),
-                        .arena = arena_new()};
+                        .arena = arena_new(),
+                        .begun = clock_now()};
     return use;
+}
+
+void use_count_gpu_time(struct use *use)
+{
+    use->time = gpu_time_new(use->spool, use->rows, use->row_count);
 }
 
 void use_free(struct use *use)
@@ -67,6 +91,7 @@ void use_free(struct use *use)
     names_free(use->jobs);
     names_free(use->tallies);
     names_free(use->words);
+    gpu_time_free(use->time);
     arena_free(use->arena);
     free(use);
 }
@@ -88,13 +113,10 @@ static struct text keep_word(struct use *use, struct text word)
 static struct tally *find_tally(struct use *use, const struct limit_row *row,
                                 const struct counted *job)
 {
-    char key[KEY_SIZE], number[16];
-    if (!limit_row_holds_for(row, job->uid, job->gid, job->queue, job->gpu_type))
+    char key[LIMIT_ROW_KEY_SIZE];
+    if (!limit_row_key(row, (size_t)(row - use->rows), job->uid, job->gid, job->queue,
+                       job->gpu_type, key))
         return NULL;
-    snprintf(number, sizeof(number), "%u",
-             (unsigned int)(row->subject == LIMIT_USER ? job->uid : job->gid));
-    struct text id = row->subject == LIMIT_QUEUE ? job->queue : text_of(number);
-    snprintf(key, sizeof(key), "%zu:%.*s", (size_t)(row - use->rows), (int)id.length, id.data);
     struct tally *tally = names_find(use->tallies, text_of(key));
     if (tally)
         return tally;
@@ -102,10 +124,43 @@ static struct tally *find_tally(struct use *use, const struct limit_row *row,
     if (!tally)
         return NULL;
     *tally = (struct tally){.row = row,
-                            .subject = row->subject == LIMIT_USER    ? job->owner
-                                       : row->subject == LIMIT_QUEUE ? job->queue
-                                                                     : keep_word(use, id)};
+                            .subject = row->subject == LIMIT_USER ? job->owner
+                                       : row->subject == LIMIT_QUEUE
+                                           ? job->queue
+                                           : keep_word(use, text_of(strchr(key, ':') + 1))};
     return tally;
+}
+
+static void add_amounts(struct use_amounts *sum, const struct use_amounts *amounts, int sign)
+{
+    sum->jobs += sign * amounts->jobs;
+    sum->cpus += sign * amounts->cpus;
+    sum->memory += sign * amounts->memory;
+    sum->gpus += sign * amounts->gpus;
+    sum->gpu_time += sign * amounts->gpu_time;
+}
+
+static void add_holding(struct holding *holding, const struct counted *job, int sign)
+{
+    holding->gpus += sign * job->amounts.gpus;
+    holding->since += sign * job->amounts.gpus * job->started;
+}
+
+static int64_t held_until(const struct use *use, const struct holding *holding, int64_t now)
+{
+    int64_t held = holding->gpus * (now - use->begun) - holding->since;
+    return held > 0 ? held : 0;
+}
+
+/* What counts in a phase; of gpu_time what was used, and what the jobs that run may still use. */
+static struct use_amounts amounts_of(const struct use *use, const struct tally *tally,
+                                     enum use_phase phase)
+{
+    struct use_amounts amounts = tally->amounts[phase];
+    if (phase == USE_RUNNING && use->time && tally->row->gpu_time >= 0)
+        amounts.gpu_time += gpu_time_used(use->time, tally->row, names_text(tally)) +
+                            held_until(use, &tally->open, clock_now());
+    return amounts;
 }
 
 static void count_job(struct use *use, const struct counted *job, int sign)
@@ -114,11 +169,11 @@ static void count_job(struct use *use, const struct counted *job, int sign)
         struct tally *tally = find_tally(use, &use->rows[i], job);
         if (!tally)
             continue;
-        struct use_amounts *amounts = &tally->amounts[job->phase];
-        amounts->jobs += sign;
-        amounts->cpus += sign * job->cpus;
-        amounts->memory += sign * job->memory;
-        amounts->gpus += sign * job->gpus;
+        add_amounts(&tally->amounts[job->phase], &job->amounts, sign);
+        if (job->started != UNKNOWN)
+            add_holding(&tally->all, job, sign);
+        if (job->started != UNKNOWN && job->open)
+            add_holding(&tally->open, job, sign);
     }
 }
 
@@ -142,6 +197,17 @@ static void forget_unused(struct use *use)
     names_free(words);
 }
 
+struct use_amounts use_of(const struct job_record *record)
+{
+    int64_t limit = record->time_limit > 0 ? record->time_limit : 1;
+    bool fits = record->gpus <= 0 || limit < INT64_MAX / 2 / record->gpus;
+    return (struct use_amounts){.jobs = 1,
+                                .cpus = record->cpus,
+                                .memory = record->memory,
+                                .gpus = record->gpus,
+                                .gpu_time = fits ? limit * record->gpus : INT64_MAX / 2};
+}
+
 static struct counted counted_of(struct use *use, const struct job_record *record)
 {
     const int times = record_at_once(record);
@@ -151,9 +217,9 @@ static struct counted counted_of(struct use *use, const struct job_record *recor
                             .owner = keep_word(use, record->owner),
                             .queue = keep_word(use, record->queue),
                             .gpu_type = keep_word(use, record->gpu_type),
-                            .cpus = record->cpus * times,
-                            .memory = record->memory * times,
-                            .gpus = record->gpus * times};
+                            .amounts = use_of(record),
+                            .open = !record->time_limit,
+                            .started = UNKNOWN};
 }
 
 /* ---- jobs ---- */
@@ -172,6 +238,24 @@ void use_add(struct use *use, const char *id, const struct job_record *record, e
     job->held = held;
     job->seen = true;
     count_job(use, job, 1);
+}
+
+/* When a job that is counted has started, by its log. */
+static void find_start(struct use *use, struct counted *job, int directory,
+                       const struct job_record *record)
+{
+    struct buffer log = {0};
+    struct usage_times times;
+    struct text node;
+    if (eventlog_read(directory, &log, NULL) == 0) {
+        usage_recall(buffer_text(&log), record->attempt, use->arena, &times, &node);
+        if (times.started) {
+            count_job(use, job, -1);
+            job->started = times.started - use->begun;
+            count_job(use, job, 1);
+        }
+    }
+    buffer_free(&log);
 }
 
 static void forget_job(struct use *use, struct counted *job)
@@ -201,6 +285,13 @@ void use_settle(struct use *use, const char *id)
 
 /* ---- looks ---- */
 
+/* Is it to be looked whether it has started?  Only that tells how long it has held its GPUs. */
+static bool lacks_start(const struct use *use, const struct counted *job)
+{
+    return use->time && use->seek_starts && job->phase == USE_RUNNING && job->amounts.gpus &&
+           job->started == UNKNOWN;
+}
+
 /* What is known, and was where it is seen now, is only noted; of the rest the record is read.  So it is of what counts
  * although no look had found it, which may have been a guess: from now on the looks tell. */
 static int see_job(void *context, const struct job_place *place)
@@ -211,7 +302,8 @@ static int see_job(void *context, const struct job_place *place)
     struct job_record record;
     if (job && job->phase == use->phase && !job->held) {
         job->seen = true;
-        return 0;
+        if (!lacks_start(use, job))
+            return 0;
     }
     if (job && job->held && job->phase != use->phase)
         return 0; /* it is on its way from there */
@@ -219,8 +311,12 @@ static int see_job(void *context, const struct job_place *place)
     if (directory < 0)
         return 0; /* it has just left */
     if (guard_begin(guard_own(), place->id, &before)) {
-        if (record_read(directory, use->arena, &record, NULL) == 0)
+        if (record_read(directory, use->arena, &record, NULL) == 0) {
             use_add(use, place->id, &record, use->phase, false);
+            job = names_find(use->jobs, text_of(place->id));
+            if (job && use->time && use->phase == USE_RUNNING && record.gpus)
+                find_start(use, job, directory, &record);
+        }
         arena_reset(use->arena);
         guard_return(guard_own(), &before);
     }
@@ -236,6 +332,9 @@ int use_look(struct use *use, struct error *error)
     } directories[] = {
         {STATE_RENDERED, USE_WAITING}, {STATE_HELD, USE_WAITING}, {STATE_SUBMITTED, USE_RUNNING}};
     struct counted *next;
+    use->seek_starts = use->time && clock_elapsed() >= use->starts_next;
+    if (use->seek_starts)
+        use->starts_next = clock_elapsed() + next_starts;
     for (struct counted *job = names_first(use->jobs); job; job = names_after(job))
         job->seen = false;
     for (size_t i = 0; i < ARRAY_COUNT(directories); i++) {
@@ -250,7 +349,8 @@ int use_look(struct use *use, struct error *error)
         if (!job->seen && !job->held)
             forget_job(use, job);
     }
-    return 0;
+    /* After the directories: what has left submitted/ has its line by now. */
+    return use->time ? gpu_time_look(use->time, error) : 0;
 }
 
 /* ---- what is over ---- */
@@ -261,21 +361,22 @@ static bool exceeds_amounts(const struct limit_row *row, const struct use_amount
     return use_is_exceeded(used->jobs, 1, row->running) ||
            use_is_exceeded(used->cpus, record->cpus, row->cpus) ||
            use_is_exceeded(used->memory, record->memory, row->memory) ||
-           use_is_exceeded(used->gpus, record->gpus, row->gpus);
+           use_is_exceeded(used->gpus, record->gpus, row->gpus) ||
+           use_is_exceeded(used->gpu_time, use_of(record).gpu_time, row->gpu_time);
 }
 
 static struct use_amounts sum_of(const struct use_amounts amounts[USE_PHASES])
 {
     const struct use_amounts *a = &amounts[USE_WAITING], *b = &amounts[USE_RUNNING];
     return (struct use_amounts){a->jobs + b->jobs, a->cpus + b->cpus, a->memory + b->memory,
-                                a->gpus + b->gpus};
+                                a->gpus + b->gpus, a->gpu_time + b->gpu_time};
 }
 
 /* Is the job over this row in that phase?  `used` is what counts there. */
-static bool is_over(const struct limit_row *row, const struct tally *tally,
+static bool is_over(const struct use *use, const struct limit_row *row, const struct tally *tally,
                     const struct job_record *record, enum use_phase phase, struct use_amounts *used)
 {
-    *used = tally->amounts[phase];
+    *used = amounts_of(use, tally, phase);
     if (phase == USE_RUNNING)
         return exceeds_amounts(row, used, record);
     if (use_is_exceeded(used->jobs, 1, row->waiting))
@@ -299,6 +400,14 @@ bool use_find_row(struct use *use, const struct job_record *record, use_question
     return false;
 }
 
+/* When will it have fallen below what the row allows? */
+static void tell_when(const struct use *use, struct use_over *over, int64_t more)
+{
+    over->spent = gpu_time_used(use->time, over->row, over->key);
+    int64_t most = over->row->gpu_time - (over->used.gpu_time - over->spent) - more;
+    over->falls = most >= 0 ? gpu_time_falls(use->time, over->row, over->key, most) : 0;
+}
+
 struct asked {
     const struct use *use;
     const struct job_record *record;
@@ -309,7 +418,11 @@ static bool is_over_row(void *context, struct use_over *over)
 {
     const struct asked *asked = context;
     const struct tally *tally = names_find(asked->use->tallies, over->key);
-    return is_over(over->row, tally, asked->record, asked->phase, &over->used);
+    if (!is_over(asked->use, over->row, tally, asked->record, asked->phase, &over->used))
+        return false;
+    if (asked->use->time && over->row->gpu_time >= 0)
+        tell_when(asked->use, over, use_of(asked->record).gpu_time);
+    return true;
 }
 
 bool use_exceeds_running(struct use *use, const struct job_record *record, struct use_over *over)
@@ -332,14 +445,54 @@ static int64_t left_of(int64_t used, int64_t limit)
 struct use_amounts use_room(struct use *use, const struct use_over *over)
 {
     const struct tally *tally = names_find(use->tallies, over->key);
-    const struct use_amounts none = {0}, *used = tally ? &tally->amounts[USE_RUNNING] : &none;
     const struct limit_row *row = over->row;
-    return (struct use_amounts){left_of(used->jobs, row->running), left_of(used->cpus, row->cpus),
-                                left_of(used->memory, row->memory), left_of(used->gpus, row->gpus)};
+    struct use_amounts used = {0};
+    if (tally)
+        used = amounts_of(use, tally, USE_RUNNING);
+    else if (use->time && row->gpu_time >= 0)
+        used.gpu_time = gpu_time_used(use->time, row, over->key);
+    return (struct use_amounts){left_of(used.jobs, row->running), left_of(used.cpus, row->cpus),
+                                left_of(used.memory, row->memory), left_of(used.gpus, row->gpus),
+                                left_of(used.gpu_time, row->gpu_time)};
+}
+
+struct walking {
+    const struct use *use;
+    use_visit *visit;
+    void *context;
+};
+
+static void visit_pair(const struct walking *walking, struct use_view *view, struct text key)
+{
+    const struct gpu_time *time = walking->use->time;
+    int64_t runs = view->amounts[USE_RUNNING].gpu_time, limit = view->row->gpu_time;
+    if (time && limit >= 0) {
+        view->amounts[USE_RUNNING].gpu_time += gpu_time_used(time, view->row, key);
+        if (view->amounts[USE_RUNNING].gpu_time >= limit)
+            view->falls = gpu_time_falls(time, view->row, key, limit - runs - 1);
+    }
+    walking->visit(walking->context, view);
+}
+
+/* Somebody who has used GPUs, and may have no job now. */
+static void visit_holder(void *context, const struct limit_row *row, struct text key,
+                         struct text name)
+{
+    const struct walking *walking = context;
+    struct use_view view = {.row = row, .subject = name};
+    if (!names_find(walking->use->tallies, key))
+        visit_pair(walking, &view, key);
 }
 
 void use_walk(struct use *use, use_visit *visit, void *context)
 {
-    for (struct tally *tally = names_first(use->tallies); tally; tally = names_after(tally))
-        visit(context, tally->row, tally->subject, tally->amounts);
+    struct walking walking = {use, visit, context};
+    for (struct tally *tally = names_first(use->tallies); tally; tally = names_after(tally)) {
+        struct use_view view = {.row = tally->row, .subject = tally->subject};
+        memcpy(view.amounts, tally->amounts, sizeof(view.amounts));
+        view.amounts[USE_RUNNING].gpu_time = held_until(use, &tally->all, clock_now());
+        visit_pair(&walking, &view, names_text(tally));
+    }
+    if (use->time)
+        gpu_time_walk(use->time, visit_holder, &walking);
 }

@@ -20,12 +20,19 @@ enum use_phase { USE_WAITING, USE_RUNNING, USE_PHASES };
 
 struct use_amounts {
     int64_t jobs, cpus, memory, gpus; /* number, thousandths, bytes, number */
+    int64_t gpu_time;                 /* of gpu_hours: a GPU for a millisecond */
 };
+
+/* What a job asks for: of gpu_time its GPUs until its time limit, and a little where it has GPUs and no limit. */
+struct use_amounts use_of(const struct job_record *record);
 
 /* Jobs of the directories in `states` (1 << STATE_...) count.  Both arguments must outlive the result. */
 struct use *use_new(const struct spool *spool, const struct limit_row *rows, size_t count,
                     unsigned int states);
 void use_free(struct use *use); /* NULL is fine */
+
+/* From the next look on, count for rows with gpu_hours what was used, too (stages/shared/gpu_time.h). */
+void use_count_gpu_time(struct use *use);
 
 /* Look at the directories.  -1 and a sentence when one cannot be read; then what was known still counts. */
 int use_look(struct use *use, struct error *error);
@@ -52,6 +59,9 @@ struct use_over {
      * addition. */
     struct text key;
     struct use_amounts used;
+    /* Of used.gpu_time: how much of it by attempts that have ended, and when that will be little enough for the job
+     * if nobody uses more; 0: not as long as what runs may use so much. */
+    int64_t spent, falls;
 };
 
 /* Would this job, which does not count yet, exceed what may run?  The first such row. */
@@ -64,13 +74,21 @@ typedef bool use_question(void *context, struct use_over *over);
 bool use_find_row(struct use *use, const struct job_record *record, use_question *asks,
                   void *context, struct use_over *over);
 
-/* What that row leaves for that subject to run; INT64_MAX of what it does not limit, never below 0. */
+/* What that row leaves for that subject to run; INT64_MAX of what it does not limit, never below 0.  What runs counts
+ * for gpu_time until its time limit; where it has none, until now. */
 struct use_amounts use_room(struct use *use, const struct use_over *over);
 
-/* Visit what is counted, in no order: a row, whom it is about (the name of the user or queue, or the number of the
- * group), and the amounts by phase. */
-typedef void use_visit(void *context, const struct limit_row *row, struct text subject,
-                       const struct use_amounts amounts[USE_PHASES]);
+/* Visit what is counted, in no order. */
+struct use_view {
+    const struct limit_row *row;
+    struct text
+        subject; /* whom it is about: the name of the user or queue, or the number of the group */
+    /* gpu_time of what runs is what was used until now, also by what has ended in the row's period. */
+    struct use_amounts amounts[USE_PHASES];
+    int64_t
+        falls; /* when gpu_time will have fallen below the limit, if nobody uses more; 0: it has not reached it */
+};
+typedef void use_visit(void *context, const struct use_view *view);
 void use_walk(struct use *use, use_visit *visit, void *context);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/quantity.h"
 #include "request/notes.h"
+#include "stages/shared/use.h"
 
 static bool is_administrator(const struct limits *limits, uid_t uid)
 {
@@ -80,6 +81,19 @@ static int refuse_amount(const struct limit_row *row, const char *field, const c
                      limit_row_describe(row, which));
 }
 
+/* Could it use more GPU-hours than all jobs together may, before its time limit ends it? */
+static int check_gpu_hours(const struct limit_row *row, const struct job_record *record,
+                           struct error *error)
+{
+    char found[QUANTITY_TEXT_SIZE + 40], most[QUANTITY_TEXT_SIZE];
+    int64_t needed = use_of(record).gpu_time;
+    if (row->gpu_time < 0 || needed <= row->gpu_time || !record->time_limit)
+        return 0;
+    snprintf(found, sizeof(found), "%s GPU-hours until its time_limit",
+             quantity_format_hours(needed, most));
+    return refuse_amount(row, "gpus", found, quantity_format_hours(row->gpu_time, most), error);
+}
+
 /* Could the job ever start under this row? */
 static int check_row(const struct limit_row *row, const struct job_record *record,
                      struct error *error)
@@ -99,7 +113,7 @@ static int check_row(const struct limit_row *row, const struct job_record *recor
     if (row->time_limit >= 0 && record->time_limit > row->time_limit)
         return refuse_amount(row, "time_limit", duration_format(record->time_limit, time),
                              duration_format(row->time_limit, longest), error);
-    return 0;
+    return check_gpu_hours(row, record, error);
 }
 
 static int check_rows(const struct limits *limits, const struct job_record *record,

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/clock.h"
+#include "base/duration.h"
 #include "base/quantity.h"
 #include "executors/resources.h"
 
@@ -19,6 +21,32 @@ static void name_subject(const struct limit_row *row, const struct job_record *r
     else
         snprintf(text, size, "%s %.64s", kind,
                  row->subject == LIMIT_USER ? record->owner.data : record->queue.data);
+}
+
+/* "user ann has used 38 of 40 GPU-hours in 30 d, and the job may use 4 until its time_limit: that fits from ... on". */
+static void explain_gpu_hours(const struct use_over *over, const struct job_record *record,
+                              const char *subject, const char *type, struct error *sentence)
+{
+    const struct limit_row *row = over->row;
+    char spent[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE], more[QUANTITY_TEXT_SIZE];
+    char period[CLOCK_TEXT_SIZE], time[CLOCK_TEXT_SIZE], which[LIMIT_ROW_TEXT_SIZE];
+    char running[96] = "", needs[80] = "", when[96];
+    int64_t runs = over->used.gpu_time - over->spent;
+    if (runs > 0)
+        snprintf(running, sizeof(running), ", what runs may use %s more",
+                 quantity_format_hours(runs, more));
+    if (record->time_limit)
+        snprintf(needs, sizeof(needs), ", and the job may use %s until its time_limit",
+                 quantity_format_hours(use_of(record).gpu_time, more));
+    if (over->falls)
+        snprintf(when, sizeof(when), "there is room from %s on if nobody uses more",
+                 clock_format(over->falls, time));
+    else
+        snprintf(when, sizeof(when), "there is no room before jobs that run have ended");
+    error_set(sentence, "%s has used %s of %s GPU-hours%s within %s%s%s; %s (%s)", subject,
+              quantity_format_hours(over->spent, spent), quantity_format_hours(row->gpu_time, most),
+              type, duration_format(row->gpu_period, period), running, needs, when,
+              limit_row_describe(row, which));
 }
 
 void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
@@ -49,9 +77,11 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
                   quantity_format_bytes(used->memory, has),
                   quantity_format_bytes(row->memory, most),
                   quantity_format_bytes(record->memory, needs), which);
-    else
+    else if (use_is_exceeded(used->gpus, record->gpus, row->gpus))
         error_set(sentence, "%s %s %" PRId64 " of %" PRId64 " GPUs%s, and the job needs %d (%s)",
                   subject, does, used->gpus, row->gpus, type, record->gpus, which);
+    else
+        explain_gpu_hours(over, record, subject, type, sentence);
 }
 
 void use_explain_line(const struct use_over *over, const struct job_record *record,

@@ -15,7 +15,8 @@ static bool is_needed(const struct job_limits *limits)
 {
     for (size_t i = 0; i < limits->row_count; i++) {
         const struct limit_row *row = &limits->rows[i];
-        if (row->running >= 0 || row->cpus >= 0 || row->memory >= 0 || row->gpus >= 0)
+        if (row->running >= 0 || row->cpus >= 0 || row->memory >= 0 || row->gpus >= 0 ||
+            row->gpu_time >= 0)
             return true;
     }
     return false;
@@ -28,6 +29,7 @@ void admission_open(struct submitter *submitter)
         return;
     submitter->use =
         use_new(&submitter->stage.spool, limits->rows, limits->row_count, 1u << STATE_SUBMITTED);
+    use_count_gpu_time(submitter->use);
     submitter->parked = parked_new();
 }
 
@@ -76,21 +78,21 @@ bool admission_is_parked(const struct submitter *submitter, const char *id)
 
 struct newcomer {
     struct submitter *submitter;
-    struct demand demand;
+    struct queue_job job;
 };
 
 static bool is_kept_back(void *context, struct use_over *over)
 {
     const struct newcomer *newcomer = context;
     struct use_amounts room = use_room(newcomer->submitter->use, over);
-    return parked_keeps_back(newcomer->submitter->parked, over->key, &room, &newcomer->demand);
+    return parked_keeps_back(newcomer->submitter->parked, over->key, &room, &newcomer->job);
 }
 
 /* Would it take what others wait for that came before it? */
 static bool stands_behind(struct submitter *submitter, const struct item *item,
                           struct use_over *over)
 {
-    struct newcomer newcomer = {submitter, submit_queue_job(item).demand};
+    struct newcomer newcomer = {submitter, submit_queue_job(item)};
     return parked_count(submitter->parked) && !parked_has_turn(submitter->parked, item->place.id) &&
            use_find_row(submitter->use, &item->record, is_kept_back, &newcomer, over);
 }

@@ -37,10 +37,11 @@ void parked_free(struct parked *parked)
     free(parked);
 }
 
-static bool fits_room(const struct demand *demand, const struct use_amounts *room)
+static bool fits_room(const struct queue_job *job, const struct use_amounts *room)
 {
-    return room->jobs >= 1 && demand->cpus <= room->cpus && demand->memory <= room->memory &&
-           demand->gpus <= room->gpus;
+    return room->jobs >= 1 && job->demand.cpus <= room->cpus &&
+           job->demand.memory <= room->memory && job->demand.gpus <= room->gpus &&
+           job->gpu_time <= room->gpu_time;
 }
 
 static bool is_beyond(int64_t amount, int64_t limit)
@@ -49,10 +50,11 @@ static bool is_beyond(int64_t amount, int64_t limit)
 }
 
 /* Is this more than the row allows while nobody uses anything? */
-static bool fits_never(const struct limit_row *row, const struct demand *demand)
+static bool fits_never(const struct limit_row *row, const struct queue_job *job)
 {
-    return row->running == 0 || is_beyond(demand->cpus, row->cpus) ||
-           is_beyond(demand->memory, row->memory) || is_beyond(demand->gpus, row->gpus);
+    return row->running == 0 || is_beyond(job->demand.cpus, row->cpus) ||
+           is_beyond(job->demand.memory, row->memory) || is_beyond(job->demand.gpus, row->gpus) ||
+           is_beyond(job->gpu_time, row->gpu_time);
 }
 
 /* Times what it needs to start, and back. */
@@ -79,8 +81,7 @@ void parked_add(struct parked *parked, const struct use_over *over, const struct
         return;
     names_add(parked->ids, text_of(job->id));
     parked_end_turn(parked, job->id);
-    multiply(&whole);
-    if (fits_never(over->row, &whole.demand))
+    if (fits_never(over->row, job))
         return;
     struct line *line = names_find(parked->lines, over->key);
     if (!line) {
@@ -101,13 +102,15 @@ size_t parked_count(const struct parked *parked)
 }
 
 bool parked_keeps_back(const struct parked *parked, struct text key, const struct use_amounts *room,
-                       const struct demand *demand)
+                       const struct queue_job *job)
 {
+    const struct demand *demand = &job->demand;
     const struct line *line = names_find(parked->lines, key);
     const struct queue_job *first = line ? queue_first(line->jobs) : NULL;
     return first && (room->jobs < 1 || (first->demand.cpus > room->cpus && demand->cpus) ||
                      (first->demand.memory > room->memory && demand->memory) ||
-                     (first->demand.gpus > room->gpus && demand->gpus));
+                     (first->demand.gpus > room->gpus && demand->gpus) ||
+                     (first->gpu_time > room->gpu_time && job->gpu_time));
 }
 
 void parked_note_turn(struct parked *parked, const char *id)
@@ -144,7 +147,7 @@ void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
         struct use_amounts room = use_room(use, &over);
         const struct queue_job *first;
         while ((first = queue_first(line->jobs))) {
-            bool fits = fits_room(&first->demand, &room);
+            bool fits = fits_room(first, &room);
             if (!fits && waker->is_there(waker->context, first->id))
                 break;
             take_first(parked, line, &job);
@@ -155,6 +158,7 @@ void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
             room.cpus -= job.demand.cpus;
             room.memory -= job.demand.memory;
             room.gpus -= job.demand.gpus;
+            room.gpu_time -= job.gpu_time;
             parked_note_turn(parked, job.id);
             divide(&job);
             queue_add(queue, &job);

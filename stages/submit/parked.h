@@ -21,10 +21,10 @@ void parked_add(struct parked *parked, const struct use_over *over, const struct
 bool parked_has(const struct parked *parked, const char *id);
 size_t parked_count(const struct parked *parked);
 
-/* Does somebody who stands in the line of that key wait for what a job with that demand would take?  `room`: what is
+/* Does somebody who stands in the line of that key wait for what the job would take?  `room`: what is
  * left there. */
 bool parked_keeps_back(const struct parked *parked, struct text key, const struct use_amounts *room,
-                       const struct demand *demand);
+                       const struct queue_job *job);
 
 /* A job whose turn has come is kept back by no line, until it is parked again or has left rendered/. */
 void parked_note_turn(struct parked *parked, const char *id);

@@ -84,7 +84,7 @@ struct queue_job submit_queue_job(const struct item *item)
     struct queue_job job = {
         .owner = record->uid,
         .priority = record->priority,
-        .at_once = record_at_once(record),
+        .gpu_time = use_of(record).gpu_time,
         .demand = resources_demand(record->cpus, record->memory, record->gpus, record->gpu_type)};
     memcpy(job.id, item->place.id, ID_SIZE);
     return job;

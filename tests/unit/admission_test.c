@@ -9,6 +9,7 @@
 
 #include "base/sha256.h"
 #include "spool/jobs.h"
+#include "spool/usage.h"
 
 enum { ANN = 1001, BOB = 1002, PHYSICS = 50, CHEMISTRY = 51 };
 
@@ -46,7 +47,8 @@ struct asking {
     uid_t uid;
     gid_t gid;
     const char *queue, *gpu_type;
-    int cpus, gpus, at_once;
+    int cpus, gpus;
+    int64_t hours; /* its time limit */
     enum state state;
     const char *log;
 };
@@ -70,7 +72,7 @@ static const char *put(const char *name, const struct asking *asking)
                                       .cpus = asking->cpus ? asking->cpus : 1000,
                                       .memory = 1 << 20,
                                       .gpus = asking->gpus,
-                                      .array_at_once = asking->at_once,
+                                      .time_limit = asking->hours * 3600000,
                                       .manifest_sha256 = text_of(digest),
                                       .failure.exit_code = -1};
     put_job(asking->state, &record,
@@ -330,6 +332,106 @@ static void what_ran_before_a_restart_counts(void **state)
     ran("maybe ");
 }
 
+enum { HOUR = 3600000, DAY = 24 * HOUR };
+
+/* The accounts have a line of somebody who held a GPU for so long until then. */
+static void account(const char *id, uid_t uid, int64_t hours, int64_t ended)
+{
+    struct usage usage;
+    struct buffer line = {0};
+    usage_clear(&usage);
+    usage.written = ended;
+    usage.id = text_of(id);
+    usage.attempt = 1;
+    usage.uid = (int64_t)uid;
+    usage.gid = PHYSICS;
+    usage.user = TEXT("ann");
+    usage.started = ended - hours * HOUR;
+    usage.ended = ended;
+    usage.gpu_held = hours * HOUR;
+    usage.outcome = TEXT("succeeded");
+    usage_format(&usage, &line);
+    assert_int_equal(usage_append(&spool, buffer_text(&line), ended, &error), 0);
+    buffer_free(&line);
+}
+
+static void expect_why(const char *id, const char *part)
+{
+    if (!strstr(why_of(id), part))
+        fail_msg("%s: not in: %s", part, why_of(id));
+}
+
+static void hours_of_a_period_count(void **state)
+{
+    (void)state;
+    account("old-0000000000001", ANN, 30, now - 40LL * DAY);
+    account("new-0000000000002", ANN, 36, now - DAY);
+    begin("  - {user: \"*\", gpu_hours: 40/30d}\n");
+    const char *large = put("large", &(struct asking){.uid = ANN, .gpus = 2, .hours = 4});
+    put("other", &(struct asking){.uid = BOB, .gpus = 2, .hours = 4});
+    put("cpus", &(struct asking){.uid = ANN, .hours = 400});
+    run_round_after(0);
+    ran("other cpus ");
+    expect_why(
+        large,
+        "user ann has used 36 of 40 GPU-hours within 30 d, and the job may use 8 until "
+        "its time_limit; there is room from 2026-01-29T12:00:00.000Z on if nobody uses more");
+    advance(24LL * DAY);
+    run_round_after(300);
+    ran("");
+    advance(5LL * DAY);
+    run_round_after(300);
+    ran("large ");
+}
+
+/* It counts until its time limit while it runs, and for what it has used when it has ended. */
+static void what_runs_counts_for_what_it_may_use(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", gpu_hours: 10/1d}\n");
+    const char *first = put("first", &(struct asking){.uid = ANN, .gpus = 1, .hours = 8});
+    run_round_after(0);
+    const char *second = put("second", &(struct asking){.uid = ANN, .gpus = 1, .hours = 4});
+    run_round_after(300);
+    ran("first ");
+    expect_why(second,
+               "has used 0 of 10 GPU-hours within 1 d, what runs may use 8 more, and the job "
+               "may use 4 until its time_limit; there is no room before jobs that run have");
+    advance(HOUR);
+    account(first, ANN, 1, now);
+    end_job(first);
+    run_round_after(300);
+    ran("second ");
+    /* So it is after a restart. */
+    put("third", &(struct asking){.uid = ANN, .gpus = 1, .hours = 6});
+    begin("  - {user: \"*\", gpu_hours: 10/1d}\n");
+    run_round_after(300);
+    ran("");
+    put("fourth", &(struct asking){.uid = ANN, .gpus = 1, .hours = 5});
+    begin("  - {user: \"*\", gpu_hours: 16/1d}\n");
+    run_round_after(300);
+    ran("third fourth ");
+}
+
+/* A job without a time limit counts for as long as it has run. */
+static void what_has_no_end_counts_until_now(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", gpu_hours: 4/1d}\n");
+    const char *endless = put("endless", &(struct asking){.uid = ANN, .gpus = 2});
+    run_round_after(0);
+    append_event(endless, STATE_SUBMITTED, "2026-01-01T12:00:00.000Z started attempt=1\n");
+    now = 1767268800000 + 3600000; /* an hour later */
+    run_round_after(3000);
+    put("next", &(struct asking){.uid = ANN, .gpus = 1, .hours = 1});
+    run_round_after(300);
+    ran("endless next ");
+    now += HOUR;
+    put("late", &(struct asking){.uid = ANN, .gpus = 1});
+    run_round_after(3000);
+    ran("");
+}
+
 static ssize_t write_no_intent(int file, const void *bytes, size_t count)
 {
     if (memmem(bytes, count, " intent ", 8)) {
@@ -429,6 +531,9 @@ int main(void)
         TEST(what_can_never_start_stands_in_nobodys_way),
         TEST(what_ran_before_a_restart_counts),
         TEST(what_is_kept_counts_once),
+        TEST(hours_of_a_period_count),
+        TEST(what_runs_counts_for_what_it_may_use),
+        TEST(what_has_no_end_counts_until_now),
         TEST(no_row_is_ever_exceeded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,23 @@ like "$(why queued2)" '^Next: not retried. Once there is room under the limit \(
 like "$("$DLSPOOL" -s "$spool" limits)" 'user nobody  .* gpus  *2  *0  *1$' "limits shows limit, use and what waits"
 is "$("$DLSPOOL" -s "$spool" limits --json | jq -c '[.[] | select(.of == "queue").waiting]')" '[{"limit":1,"used":1,"waiting":1}]' "and so with --json"
 >"$scratch/daemon.log"
+change rows '[{user: nobody, gpu_hours: 10/30d}, {group: "*", running: 0, gpu_type: A100}]'
+as nobody long2 'time_limit: 1h' 'tasks: {main: {gpus: 12}}'
+ok "a job that may use more GPU-hours than its row has is refused" wait_for 20 says long2 \
+    'gpus: found 12 GPU-hours until its time_limit, expected at most 10, as the user nobody may have no more'
+mkdir -p "$spool/history/usage"
+then=$(date -u -d '2 days ago' +%Y-%m-%dT%H:00:00.000Z)
+printf '%s usage id=past-1m80ns077fbyy attempt=1 user=nobody uid=%s gid=%s started=%s ended=%s outcome=succeeded gpu_held_ms=32400000 whole=1\n' \
+    "$then" "$(id -u nobody)" "$(id -g nobody)" "$then" "$then" >>"$spool/history/usage/${then:0:7}"
+as nobody hours 'time_limit: 1h' 'tasks: {main: {gpus: 2}}'
+used_up() { why hours 2>/dev/null | grep -q 'user nobody has used 9 of 10 GPU-hours within 30 d, and the job may use 2 until its time_limit; there is room from .* on if nobody uses more (limits.rows'; }
+ok "one that may use more than is left of the period waits, and says when there is room" wait_for 20 used_up
+like "$(dlspool limits)" 'user nobody  .* gpu_hours  *10  *9  *2.5$' "limits shows what was used"
+is "$(dlspool limits --json | jq -c '.[] | select(.gpu_hours) | [.gpu_hours.used, .gpu_hours_period, .gpu_hours_falls]')" '[9,2592000,null]' "and so with --json"
+>"$scratch/daemon.log"
+change rows '[{user: nobody, gpu_hours: 9/30d}, {group: "*", running: 0, gpu_type: A100}]'
+like "$(dlspool limits)" 'below its gpu_hours again 20.*Z, if no more is used$' "and, when they are used up, until when"
+>"$scratch/daemon.log"
 change rows '[]' waiting 3
 ok "without the row the job goes on" wait_for 20 in_state typed "done"
 ask nobody kill queued1

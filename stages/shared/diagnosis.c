@@ -358,10 +358,11 @@ void diagnosis_vanished(struct diagnosis *diagnosis, const struct circumstances 
 }
 
 void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *circumstances,
-                       enum size_kind kind, int64_t from, int64_t to, int exit_code,
-                       const char *why)
+                       enum size_kind kind, const struct resize_request *request, int exit_code)
 {
     char old[SIZE_TEXT_SIZE], new[SIZE_TEXT_SIZE];
+    const int64_t to = request->to;
+    const char *why = request->reason;
     bool held = !to && strncmp(why, RESIZE_HELD, strlen(RESIZE_HELD)) == 0;
     begin_diagnosis(diagnosis, to ? REASON_RESIZED : REASON_PREEMPTED, "transient", RETRY_AT);
     diagnosis->failure.exit_code = exit_code;
@@ -369,10 +370,10 @@ void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *
     if (to)
         snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
                  "The job was stopped at its checkpoint to go on with %s instead of %s: %s",
-                 size_text(kind, to, new), size_text(kind, from, old), why);
+                 size_text(kind, to, new), size_text(kind, request->from, old), why);
     else
-        snprintf(diagnosis->sentence, sizeof(diagnosis->sentence),
-                 "The job was stopped at its checkpoint%s%s",
+        snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "The job was stopped%s%s%s",
+                 request->loses ? "" : " at its checkpoint",
                  held ? ", as " : " to free resources for other jobs: ", why);
     snprintf(
         diagnosis->next, sizeof(diagnosis->next),
@@ -380,8 +381,11 @@ void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *
             ? "the job waits in held/ until it is released, and goes on from its checkpoint. This uses up no retry."
         : to
             ? "the job is rendered at that size and submitted again at once. This uses up no retry."
-            : "the job goes back to rendered/ at once, and is submitted again as soon as the plan "
-              "has room for it. This uses up no retry.");
+        : request->loses
+            ? "the job goes back to rendered/ at once, and begins anew as soon as there is room for it, as it has no "
+              "checkpoint. This uses up no retry."
+            : "the job goes back to rendered/ at once, and goes on from its checkpoint as soon as there is room for "
+              "it. This uses up no retry.");
 }
 
 void diagnosis_killed(struct diagnosis *diagnosis, const char *id, const char *by, int64_t when)

@@ -15,6 +15,7 @@
 #include "stages/shared/excerpt.h"
 #include "stages/shared/growth.h"
 #include "stages/shared/output.h"
+#include "stages/shared/resize.h"
 
 struct diagnosis {
     struct failure failure;
@@ -65,13 +66,12 @@ void diagnosis_ended(struct diagnosis *diagnosis, const struct circumstances *ci
                      const struct retry_table *table, const struct output_end *printed);
 void diagnosis_vanished(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                         const struct job_record *record);
-/* The job was stopped to continue from its checkpoint: at the size `to`, or, when that is 0, when
- * the plan has capacity for it.  `why` is the plan's sentence. */
+/* The job was stopped to continue from its checkpoint, or anew where it has none: at the size `to`, or, when that is 0,
+ * when there is room for it. */
 #define REASON_RESIZED "Resized"
 #define REASON_PREEMPTED "Preempted"
 void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *circumstances,
-                       enum size_kind kind, int64_t from, int64_t to, int exit_code,
-                       const char *why);
+                       enum size_kind kind, const struct resize_request *request, int exit_code);
 void diagnosis_killed(struct diagnosis *diagnosis, const char *id, const char *by, int64_t when);
 /* Its tasks that have not succeeded were killed, as `request` tells, or did not run in this attempt.
  * record->array_left is set. */

@@ -25,6 +25,8 @@ int resize_write(int job, const struct job_record *record, const struct resize_r
     eventlog_add_string(&line, "kind", size_kind_name(record->sizes.kind));
     eventlog_add_number(&line, "from", request->from);
     eventlog_add_number(&line, "to", request->to);
+    if (request->loses)
+        eventlog_add_number(&line, "loses", 1);
     eventlog_add_string(&line, "reason", request->reason);
     eventlog_end(&line);
     /* The log comes first: every request that is granted has an event. */
@@ -44,6 +46,7 @@ static bool read_request(const struct event *event, struct resize_request *reque
     *request = (struct resize_request){.generation = (int)generation,
                                        .from = eventlog_get_number(event, "from", -1),
                                        .to = eventlog_get_number(event, "to", -1),
+                                       .loses = eventlog_get_number(event, "loses", 0) > 0,
                                        .when = event->time};
     snprintf(request->reason, sizeof(request->reason), "%.*s", (int)reason.length,
              reason.length ? reason.data : "");

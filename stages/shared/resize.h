@@ -11,6 +11,8 @@
  * failed/ with the reason Resized, and from there at once to rendered/, at its new size.  `to` 0
  * does the same without a new size: the job is preempted (Preempted), and is submitted again when
  * the plan has capacity for it, or, where intake wrote the request because somebody holds the job, goes to held/.
+ * The submit stage also has jobs stopped for queues that take back what they have lent, and for jobs of higher
+ * priority (stages/submit/reclaim.c).
  *
  * The file contains the line of the event.  A damaged file, or a directory of that name, is no
  * request: the next plan writes another.
@@ -22,7 +24,8 @@
 
 struct resize_request {
     int generation;
-    int64_t from, to; /* job/sizes.h; to 0: the job must be stopped */
+    int64_t from, to; /* job/sizes.h; to 0: the job must be stopped ... */
+    bool loses;       /* ... also one without a checkpoint, which then begins anew */
     int64_t when;
     char reason[256]; /* a sentence, for the job's log */
 };

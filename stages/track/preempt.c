@@ -29,6 +29,8 @@ void preempt_recall(struct tracked *tracked, struct text log)
     struct arena *arena = arena_new();
     struct event event, found = {0};
     while (eventlog_next(&log, &event)) {
+        if (text_is(event.name, "resize"))
+            tracked->sized = true;
         if (text_is(event.name, "intent"))
             found = (struct event){0};
         else if (text_is(event.name, "stopping"))
@@ -39,6 +41,7 @@ void preempt_recall(struct tracked *tracked, struct text log)
             .generation = (int)eventlog_get_number(&found, "generation", 0),
             .from = eventlog_get_number(&found, "from", 0),
             .to = eventlog_get_number(&found, "to", 0),
+            .loses = !eventlog_get(arena, &found, "signal").length,
             .when = found.time,
         };
         struct text reason = eventlog_get(arena, &found, "reason");
@@ -86,7 +89,8 @@ static int prepare_telling(struct tracker *tracker, struct followed *followed, i
         log_warn("%s: %s", followed->place.id, error.text);
         return 0;
     }
-    *grace = record.checkpoint_grace;
+    *grace = record.checkpoint_signal.length ? record.checkpoint_grace
+                                             : tracker->stage.settings.kill_grace;
     return track_signal_number(record.checkpoint_signal);
 }
 
@@ -170,8 +174,7 @@ void preempt_diagnosis(const struct tracked *tracked, const struct circumstances
                        struct diagnosis *diagnosis)
 {
     const struct resize_request *request = &tracked->preemption->request;
-    diagnosis_resized(diagnosis, circumstances, record->sizes.kind, request->from, request->to,
-                      poll->exit_code, request->reason);
+    diagnosis_resized(diagnosis, circumstances, record->sizes.kind, request, poll->exit_code);
     if (request->generation > record->resizes)
         record->resizes++;
     if (request->to >= record->sizes.least && request->to <= record->sizes.most)

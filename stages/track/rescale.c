@@ -74,8 +74,10 @@ static int note_stopping(const struct rescaling *rescaling, struct error *error)
     struct buffer line = {0};
     eventlog_start(&line, clock_now(), "stopping");
     add_request(&line, &rescaling->request);
-    eventlog_add(&line, "signal", rescaling->record.checkpoint_signal);
-    eventlog_add_number(&line, "grace_ms", rescaling->record.checkpoint_grace);
+    if (rescaling->record.checkpoint_signal.length) {
+        eventlog_add(&line, "signal", rescaling->record.checkpoint_signal);
+        eventlog_add_number(&line, "grace_ms", rescaling->record.checkpoint_grace);
+    }
     eventlog_add_string(&line, "reason", rescaling->request.reason);
     return append_event(rescaling->followed->job, &line, error);
 }
@@ -99,7 +101,7 @@ static void choose_first_step(const struct tracker *tracker, struct rescaling *r
 {
     const struct job_record *record = &rescaling->record;
     const struct resize_request *request = &rescaling->request;
-    bool can_stop = record->checkpoint_signal.length > 0;
+    bool can_stop = record->checkpoint_signal.length > 0 || (request->loses && !request->to);
     if (request->to && (record->sizes.kind == SIZE_FIXED || request->to < record->sizes.least ||
                         request->to > record->sizes.most))
         refuse_request(rescaling, "The job cannot have that size.");

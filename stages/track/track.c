@@ -171,14 +171,28 @@ void track_forget(struct tracker *tracker, struct tracked *tracked)
     names_remove(tracker->jobs, tracked);
 }
 
+/* A job that cannot be resized may still have to stop for others, of which the stage is notified. */
+static void look_for_request(const struct tracker *tracker, struct text id, struct tracked *tracked)
+{
+    struct job_place place = {.state = STATE_SUBMITTED};
+    memcpy(place.id, id.data, id.length);
+    int job = job_open(&tracker->stage.spool, &place);
+    if (job < 0)
+        return;
+    tracked->sized = resize_is_there(job);
+    sys.close(job);
+}
+
 /* Begin to follow a job of submitted/, with what its log tells.  A duplicate is settled instead, and a job
  * over which the stage has died too often is given up. */
-static void learn_job_unguarded(struct tracker *tracker, struct text id)
+static void learn_job_unguarded(struct tracker *tracker, struct text id, bool changed)
 {
     struct error error;
     struct job_record record;
     struct job_place place = {.state = STATE_SUBMITTED};
     struct tracked *tracked = names_find(tracker->jobs, id);
+    if (tracked && changed && !tracked->sized)
+        look_for_request(tracker, id, tracked);
     if (tracked || !id_valid(id))
         return;
     memcpy(place.id, id.data, id.length);
@@ -208,9 +222,9 @@ static void learn_job_unguarded(struct tracker *tracker, struct text id)
     arena_reset(tracker->arena);
 }
 
-static void learn_job(struct tracker *tracker, struct text id)
+static void learn_job(struct tracker *tracker, struct text id, bool changed)
 {
-    learn_job_unguarded(tracker, id);
+    learn_job_unguarded(tracker, id, changed);
     guard_leave(tracker->guard);
 }
 
@@ -224,7 +238,7 @@ static void take_names(struct tracker *tracker)
     }
     give_up_forget_gone(&tracker->stage, tracker->guard, 1u << STATE_SUBMITTED);
     while (watch_next(tracker->watch, &name))
-        learn_job(tracker, (struct text){name.name, name.length});
+        learn_job(tracker, (struct text){name.name, name.length}, name.flags & WATCH_CHANGED);
 }
 
 static void follow_all(struct tracker *tracker)

@@ -368,6 +368,32 @@ static void it_is_preempted(void **state)
     assert_int_equal(fake.resizes, 0);
 }
 
+/* For a queue that takes back its GPUs, or for higher priority, stops also who has no checkpoint; it is told to end as
+ * a killed job is, and begins anew. */
+static void without_a_checkpoint_it_begins_anew(void **state)
+{
+    (void)state;
+    struct job_record record = a_record();
+    record.sizes = (struct sizes){.kind = SIZE_FIXED};
+    record.size = record.size_asked = 0;
+    begin(&record);
+    run_seconds(3);
+    const struct resize_request request = {
+        .generation = 1, .to = 0, .loses = true, .when = now, .reason = "others wait"};
+    struct job_place place = {.state = STATE_SUBMITTED, .id = ID};
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(resize_write(job, &record, &request, &error), 0);
+    job_notify(&spool, &place, job);
+    close(job);
+    run_seconds(1);
+    assert_int_equal(fake.signals, 1);
+    assert_int_equal(fake.signal, SIGTERM);
+    assert_int_equal(fake.cancels, 0); /* it has its grace */
+    end_with(PHASE_FAILED, 143);
+    expect_failed("Preempted", 1, 0);
+    assert_int_equal(record_in(STATE_FAILED).retried, 0);
+}
+
 static void what_has_not_started_has_nothing_to_save(void **state)
 {
     (void)state;
@@ -533,6 +559,7 @@ int main(void)
         TEST(what_cannot_be_is_refused),
         TEST(it_saves_its_state_and_goes_on),
         TEST(it_is_preempted),
+        TEST(without_a_checkpoint_it_begins_anew),
         TEST(what_has_not_started_has_nothing_to_save),
         TEST(one_that_is_complete_is_done),
         TEST(one_that_is_not_goes_on),

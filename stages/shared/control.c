@@ -299,10 +299,13 @@ static int stop_or_go_on(const struct asking *asking, int64_t now, struct error 
     struct resize_request request;
     if (asking->place->state != STATE_SUBMITTED || asking->verb == CONTROL_SUSPEND)
         return 0;
+    bool pending = resize_pending(asking->job, record, &request) == 1 && request.to == 0;
     if (asking->verb == CONTROL_RELEASE)
-        return resize_pending(asking->job, record, &request) == 1 && request.to == 0
+        return pending && strncmp(request.reason, RESIZE_HELD, strlen(RESIZE_HELD)) == 0
                    ? resize_clear(asking->job, error)
                    : 0;
+    if (pending)
+        return 0; /* it is stopped for others, and waits in held/ then */
     request = (struct resize_request){.generation = record->resizes + 1,
                                       .from = record->size_now ? record->size_now : record->size,
                                       .to = 0,

@@ -42,6 +42,16 @@ bool limit_row_holds_for(const struct limit_row *row, uid_t uid, gid_t gid, stru
     return false;
 }
 
+bool limit_row_shares(const struct limit_row *row)
+{
+    return row->borrow_gpus >= 0;
+}
+
+int64_t limit_row_most_gpus(const struct limit_row *row)
+{
+    return limit_row_shares(row) ? row->gpus + row->borrow_gpus : row->gpus;
+}
+
 bool limit_row_key(const struct limit_row *row, size_t index, uid_t uid, gid_t gid,
                    struct text queue, struct text gpu_type, char key[static LIMIT_ROW_KEY_SIZE])
 {
@@ -117,6 +127,15 @@ static int read_cpus(const struct section *section, const struct value *value)
     return 0;
 }
 
+static int read_preempt(const struct section *section, const struct value *value)
+{
+    struct limit_row *row = section->target;
+    row->preempts = value->kind == VALUE_STRING && text_is(value->string, "lower");
+    if (!row->preempts && (value->kind != VALUE_STRING || !text_is(value->string, "never")))
+        return section_expected(section, value, "preempt", "never or lower");
+    return 0;
+}
+
 /* `2000/30d`: hours of a GPU, and the period. */
 static int read_gpu_hours(const struct section *section, const struct value *value)
 {
@@ -161,15 +180,46 @@ static const struct section_field table[] = {
     {"memory", SECTION_BYTES, AT(memory), LIMIT_NONE, .what = "a size such as 512Gi"},
     {"gpus", SECTION_WHOLE, AT(gpus), LIMIT_NONE, 0, JOBS_MOST, .what = NULL},
     {"time_limit", SECTION_DURATION, AT(time_limit), LIMIT_NONE, 1000, 315360000000, .what = NULL},
+    {"lend_gpus", SECTION_WHOLE, AT(lend_gpus), LIMIT_NONE, 0, JOBS_MOST, .what = NULL},
+    {"borrow_gpus", SECTION_WHOLE, AT(borrow_gpus), LIMIT_NONE, 0, JOBS_MOST, .what = NULL},
+    {"preempt", .read = read_preempt},
+    {"exempt", SECTION_DURATION, AT(exempt), 0, 0, 315360000000, .what = NULL},
     {"gpu_hours", .read = read_gpu_hours},
     {"over", .read = read_over},
 };
 #undef AT
 /* clang-format on */
 
+/* What is for queues alone.  One that names how many GPUs it lends or borrows lends all of its own, and borrows none,
+ * where it does not say. */
+static int check_queue(const struct section *section, const struct value *item,
+                       struct limit_row *row)
+{
+    bool shares = row->lend_gpus >= 0 || row->borrow_gpus >= 0;
+    const char *field = row->borrow_gpus >= 0 ? "borrow_gpus"
+                        : row->lend_gpus >= 0 ? "lend_gpus"
+                        : row->preempts       ? "preempt"
+                                              : "exempt";
+    if ((shares || row->preempts || row->exempt) && row->subject != LIMIT_QUEUE)
+        return section_expected(section, value_get(item, field), field,
+                                "it in the row of a queue only");
+    if (!shares)
+        return 0;
+    if (limit_row_is_for_each(row) || row->gpus < 0)
+        return section_expected(section, value_get(item, field), field,
+                                "the name of one queue beside it, and gpus: how many are its own");
+    if (row->over == LIMIT_REFUSE)
+        return section_expected(section, value_get(item, "over"), "over",
+                                "wait in the row of a queue that shares its GPUs");
+    if (row->lend_gpus < 0 || row->lend_gpus > row->gpus)
+        row->lend_gpus = row->gpus;
+    if (row->borrow_gpus < 0)
+        row->borrow_gpus = 0;
+    return 0;
+}
+
 /* What a row says must be about somebody, and limit something. */
-static int check_row(const struct section *section, const struct value *item,
-                     const struct limit_row *row)
+static int check_row(const struct section *section, const struct value *item, struct limit_row *row)
 {
     if (!row->name.length)
         return section_expected(section, item, "", "one of user, group and queue in each row");
@@ -181,7 +231,7 @@ static int check_row(const struct section *section, const struct value *item,
     if (row->gpu_time >= 0 && row->over == LIMIT_REFUSE)
         return section_expected(section, value_get(item, "over"), "over",
                                 "wait beside gpu_hours: what was used is known only later");
-    return 0;
+    return check_queue(section, item, row);
 }
 
 int limit_row_read_all(const struct section *section, const struct value *list,

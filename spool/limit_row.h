@@ -33,6 +33,11 @@ struct limit_row {
     int64_t time_limit;         /* of one job, milliseconds */
     /* Within each period of that length, milliseconds: GPUs times how long they are held */
     int64_t gpu_time, gpu_period;
+    /* Of a queue that shares its GPUs (stages/shared/cohort.h), `gpus` are its own, and these are how many others may
+     * have of them, and how many it may have of others'; LIMIT_NONE: it does not. */
+    int64_t lend_gpus, borrow_gpus;
+    bool preempts;  /* of a queue: jobs of lower priority are stopped for those of higher */
+    int64_t exempt; /* ... and none of it for others before it has run for so long, milliseconds */
     enum limit_over over;
     unsigned int line; /* of dlspool.yaml */
 };
@@ -53,6 +58,11 @@ bool limit_row_holds_for(const struct limit_row *row, uid_t uid, gid_t gid, stru
 enum { LIMIT_ROW_KEY_SIZE = 128 };
 bool limit_row_key(const struct limit_row *row, size_t index, uid_t uid, gid_t gid,
                    struct text queue, struct text gpu_type, char key[static LIMIT_ROW_KEY_SIZE]);
+
+/* Does the queue share its GPUs with the others that do, of the same type? */
+bool limit_row_shares(const struct limit_row *row);
+/* How many GPUs its jobs may have at most; LIMIT_NONE. */
+int64_t limit_row_most_gpus(const struct limit_row *row);
 
 /* "user", "group" or "queue". */
 const char *limit_row_subject_name(enum limit_subject subject);

@@ -66,7 +66,9 @@ struct backlog *backlog_new(const struct stage *stage)
                            .memory = LIMIT_NONE,
                            .gpus = LIMIT_NONE,
                            .time_limit = LIMIT_NONE,
-                           .gpu_time = LIMIT_NONE};
+                           .gpu_time = LIMIT_NONE,
+                           .lend_gpus = LIMIT_NONE,
+                           .borrow_gpus = LIMIT_NONE};
     backlog->use = use_new(&stage->spool, backlog->rows, limits->row_count + 1, states);
     return backlog;
 }

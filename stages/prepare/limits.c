@@ -107,8 +107,8 @@ static int check_row(const struct limit_row *row, const struct job_record *recor
         return refuse_amount(row, "memory", quantity_format_bytes(record->memory, found),
                              quantity_format_bytes(row->memory, most), error);
     snprintf(found, sizeof(found), "%d", record->gpus);
-    snprintf(most, sizeof(most), "%" PRId64, row->gpus);
-    if (row->gpus >= 0 && record->gpus > row->gpus)
+    snprintf(most, sizeof(most), "%" PRId64, limit_row_most_gpus(row));
+    if (row->gpus >= 0 && record->gpus > limit_row_most_gpus(row))
         return refuse_amount(row, "gpus", found, most, error);
     if (row->time_limit >= 0 && record->time_limit > row->time_limit)
         return refuse_amount(row, "time_limit", duration_format(record->time_limit, time),

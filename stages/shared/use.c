@@ -56,11 +56,13 @@ struct use {
     struct names *tallies; /* row and subject -> struct tally */
     struct names *words;
     struct arena *arena;
-    struct gpu_time *time; /* NULL: gpu_hours do not count */
-    int64_t begun;         /* time of day */
-    int64_t starts_next;   /* of clock_elapsed(): when to look who has started */
-    bool seek_starts;      /* in this look */
-    enum use_phase phase;  /* of the directory that is looked at */
+    struct gpu_time *time;       /* NULL: gpu_hours do not count */
+    int64_t begun;               /* time of day */
+    int64_t starts_next;         /* of clock_elapsed(): when to look who has started */
+    bool seek_starts;            /* in this look */
+    struct cohort_queue *queues; /* of use_cohort() */
+    const struct limit_row **queue_rows;
+    enum use_phase phase; /* of the directory that is looked at */
 };
 
 struct use *use_new(const struct spool *spool, const struct limit_row *rows, size_t count,
@@ -75,6 +77,8 @@ struct use *use_new(const struct spool *spool, const struct limit_row *rows, siz
                         .tallies = names_new(MOST_TALLIES, sizeof(struct tally)),
                         .words = names_new(MOST_WORDS, 1),
                         .arena = arena_new(),
+                        .queues = memory_allocate((count + 1) * sizeof(struct cohort_queue)),
+                        .queue_rows = memory_allocate((count + 1) * sizeof(struct limit_row *)),
                         .begun = clock_now()};
     return use;
 }
@@ -92,6 +96,8 @@ void use_free(struct use *use)
     names_free(use->tallies);
     names_free(use->words);
     gpu_time_free(use->time);
+    free(use->queues);
+    free(use->queue_rows);
     arena_free(use->arena);
     free(use);
 }
@@ -361,7 +367,7 @@ static bool exceeds_amounts(const struct limit_row *row, const struct use_amount
     return use_is_exceeded(used->jobs, 1, row->running) ||
            use_is_exceeded(used->cpus, record->cpus, row->cpus) ||
            use_is_exceeded(used->memory, record->memory, row->memory) ||
-           use_is_exceeded(used->gpus, record->gpus, row->gpus) ||
+           use_is_exceeded(used->gpus, record->gpus, limit_row_most_gpus(row)) ||
            use_is_exceeded(used->gpu_time, use_of(record).gpu_time, row->gpu_time);
 }
 
@@ -372,13 +378,50 @@ static struct use_amounts sum_of(const struct use_amounts amounts[USE_PHASES])
                                 a->gpus + b->gpus, a->gpu_time + b->gpu_time};
 }
 
+static int64_t left_of(int64_t used, int64_t limit)
+{
+    return limit < 0 ? INT64_MAX : limit < used ? 0 : limit - used;
+}
+
+struct use_cohort use_cohort(struct use *use, const struct limit_row *row)
+{
+    struct use_cohort cohort = {.queues = use->queues, .rows = use->queue_rows};
+    for (size_t i = 0; i < use->row_count && limit_row_shares(row); i++) {
+        const struct limit_row *other = &use->rows[i];
+        char key[LIMIT_ROW_KEY_SIZE];
+        if (!limit_row_shares(other) || !text_equal(other->gpu_type, row->gpu_type) ||
+            !limit_row_key(other, i, 0, 0, other->name, other->gpu_type, key))
+            continue;
+        const struct tally *tally = names_find(use->tallies, text_of(key));
+        if (other == row)
+            cohort.which = cohort.count;
+        use->queue_rows[cohort.count] = other;
+        use->queues[cohort.count++] =
+            (struct cohort_queue){.own = other->gpus,
+                                  .lend = other->lend_gpus,
+                                  .borrow = other->borrow_gpus,
+                                  .used = tally ? tally->amounts[USE_RUNNING].gpus : 0};
+    }
+    return cohort;
+}
+
+/* How many GPUs the row leaves to its queue, which may share them with others. */
+static int64_t gpus_left(struct use *use, const struct limit_row *row, int64_t used)
+{
+    if (!limit_row_shares(row))
+        return left_of(used, row->gpus);
+    const struct use_cohort cohort = use_cohort(use, row);
+    return cohort_room(cohort.queues, cohort.count, cohort.which);
+}
+
 /* Is the job over this row in that phase?  `used` is what counts there. */
-static bool is_over(const struct use *use, const struct limit_row *row, const struct tally *tally,
+static bool is_over(struct use *use, const struct limit_row *row, const struct tally *tally,
                     const struct job_record *record, enum use_phase phase, struct use_amounts *used)
 {
     *used = amounts_of(use, tally, phase);
     if (phase == USE_RUNNING)
-        return exceeds_amounts(row, used, record);
+        return exceeds_amounts(row, used, record) ||
+               (record->gpus && record->gpus > gpus_left(use, row, used->gpus));
     if (use_is_exceeded(used->jobs, 1, row->waiting))
         return true;
     *used = sum_of(tally->amounts);
@@ -409,7 +452,7 @@ static void tell_when(const struct use *use, struct use_over *over, int64_t more
 }
 
 struct asked {
-    const struct use *use;
+    struct use *use;
     const struct job_record *record;
     enum use_phase phase;
 };
@@ -437,11 +480,6 @@ bool use_exceeds_waiting(struct use *use, const struct job_record *record, struc
     return use_find_row(use, record, is_over_row, &asked, over);
 }
 
-static int64_t left_of(int64_t used, int64_t limit)
-{
-    return limit < 0 ? INT64_MAX : limit < used ? 0 : limit - used;
-}
-
 struct use_amounts use_room(struct use *use, const struct use_over *over)
 {
     const struct tally *tally = names_find(use->tallies, over->key);
@@ -452,7 +490,7 @@ struct use_amounts use_room(struct use *use, const struct use_over *over)
     else if (use->time && row->gpu_time >= 0)
         used.gpu_time = gpu_time_used(use->time, row, over->key);
     return (struct use_amounts){left_of(used.jobs, row->running), left_of(used.cpus, row->cpus),
-                                left_of(used.memory, row->memory), left_of(used.gpus, row->gpus),
+                                left_of(used.memory, row->memory), gpus_left(use, row, used.gpus),
                                 left_of(used.gpu_time, row->gpu_time)};
 }
 

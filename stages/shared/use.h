@@ -13,6 +13,7 @@
 
 #include "spool/record.h"
 #include "spool/settings.h"
+#include "stages/shared/cohort.h"
 
 struct use;
 
@@ -77,6 +78,15 @@ bool use_find_row(struct use *use, const struct job_record *record, use_question
 /* What that row leaves for that subject to run; INT64_MAX of what it does not limit, never below 0.  What runs counts
  * for gpu_time until its time limit; where it has none, until now. */
 struct use_amounts use_room(struct use *use, const struct use_over *over);
+
+/* The queues that share GPUs with that row's, itself among them, as they stand now; none when it shares none.  Valid
+ * until the next call. */
+struct use_cohort {
+    struct cohort_queue *queues;         /* without claims */
+    const struct limit_row *const *rows; /* of each */
+    size_t count, which;                 /* `which` is that row */
+};
+struct use_cohort use_cohort(struct use *use, const struct limit_row *row);
 
 /* Visit what is counted, in no order. */
 struct use_view {

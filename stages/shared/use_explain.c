@@ -49,6 +49,32 @@ static void explain_gpu_hours(const struct use_over *over, const struct job_reco
               limit_row_describe(row, which));
 }
 
+/* A queue that shares GPUs with others has none for the job. */
+static void explain_sharing(const struct use_over *over, const struct job_record *record,
+                            const char *subject, const char *type, struct error *sentence)
+{
+    const struct limit_row *row = over->row;
+    int64_t used = over->used.gpus, then = used + record->gpus;
+    char which[LIMIT_ROW_TEXT_SIZE];
+    limit_row_describe(row, which);
+    if (then <= row->gpus)
+        error_set(sentence,
+                  "%s uses %" PRId64 " of %" PRId64
+                  " GPUs%s of its own, and the job needs %d, which other queues have borrowed and "
+                  "are to give back (%s)",
+                  subject, used, row->gpus, type, record->gpus, which);
+    else if (then > limit_row_most_gpus(row))
+        error_set(sentence,
+                  "%s uses %" PRId64 " GPUs%s, where %" PRId64 " are its own and %" PRId64
+                  " may be borrowed, and the job needs %d (%s)",
+                  subject, used, type, row->gpus, row->borrow_gpus, record->gpus, which);
+    else
+        error_set(sentence,
+                  "%s uses %" PRId64 " GPUs%s, where %" PRId64
+                  " are its own, and the job needs %d, which no other queue has idle to lend (%s)",
+                  subject, used, type, row->gpus, record->gpus, which);
+}
+
 void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
                  struct error *sentence)
 {
@@ -77,11 +103,13 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
                   quantity_format_bytes(used->memory, has),
                   quantity_format_bytes(row->memory, most),
                   quantity_format_bytes(record->memory, needs), which);
-    else if (use_is_exceeded(used->gpus, record->gpus, row->gpus))
+    else if (use_is_exceeded(used->gpu_time, use_of(record).gpu_time, row->gpu_time))
+        explain_gpu_hours(over, record, subject, type, sentence);
+    else if (limit_row_shares(row) && phase == USE_RUNNING)
+        explain_sharing(over, record, subject, type, sentence);
+    else
         error_set(sentence, "%s %s %" PRId64 " of %" PRId64 " GPUs%s, and the job needs %d (%s)",
                   subject, does, used->gpus, row->gpus, type, record->gpus, which);
-    else
-        explain_gpu_hours(over, record, subject, type, sentence);
 }
 
 void use_explain_line(const struct use_over *over, const struct job_record *record,
@@ -91,4 +119,16 @@ void use_explain_line(const struct use_over *over, const struct job_record *reco
     name_subject(over->row, record, subject, sizeof(subject));
     limit_row_describe(over->row, which);
     error_set(sentence, "%s: jobs that came before it wait for room (%s)", subject, which);
+}
+
+void use_explain_claims(const struct use_over *over, const struct job_record *record,
+                        struct error *sentence)
+{
+    char subject[96], which[LIMIT_ROW_TEXT_SIZE];
+    name_subject(over->row, record, subject, sizeof(subject));
+    limit_row_describe(over->row, which);
+    error_set(
+        sentence,
+        "%s has none of its own left for the job, and the queues that lend GPUs need theirs first (%s)",
+        subject, which);
 }

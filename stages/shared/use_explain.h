@@ -13,4 +13,8 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
 void use_explain_line(const struct use_over *over, const struct job_record *record,
                       struct error *sentence);
 
+/* ... and of one that would borrow GPUs for which jobs of those queues wait whose own they are. */
+void use_explain_claims(const struct use_over *over, const struct job_record *record,
+                        struct error *sentence);
+
 #endif

@@ -97,6 +97,21 @@ static bool stands_behind(struct submitter *submitter, const struct item *item,
            use_find_row(submitter->use, &item->record, is_kept_back, &newcomer, over);
 }
 
+static bool is_claimed(void *context, struct use_over *over)
+{
+    const struct newcomer *newcomer = context;
+    return parked_leaves_none(newcomer->submitter->parked, newcomer->submitter->use, over->row,
+                              &newcomer->job);
+}
+
+/* Would it borrow what queues claim that it belongs to? */
+static bool borrows_claimed(struct submitter *submitter, const struct item *item,
+                            struct use_over *over)
+{
+    struct newcomer newcomer = {submitter, submit_queue_job(item)};
+    return use_find_row(submitter->use, &item->record, is_claimed, &newcomer, over);
+}
+
 static void park(struct submitter *submitter, struct item *item, const struct use_over *over,
                  const struct error *reason)
 {
@@ -117,14 +132,15 @@ static bool has_to_wait(struct submitter *submitter, const struct item *item, st
 {
     if (use_has(submitter->use, item->place.id))
         return false;
-    bool exceeds = use_exceeds_running(submitter->use, &item->record, over);
-    if ((!exceeds && !stands_behind(submitter, item, over)) || handover_is_unsettled(item->job))
-        return false;
-    if (exceeds)
+    if (use_exceeds_running(submitter->use, &item->record, over))
         use_explain(over, &item->record, USE_RUNNING, reason);
-    else
+    else if (stands_behind(submitter, item, over))
         use_explain_line(over, &item->record, reason);
-    return true;
+    else if (borrows_claimed(submitter, item, over))
+        use_explain_claims(over, &item->record, reason);
+    else
+        return false;
+    return !handover_is_unsettled(item->job);
 }
 
 bool admission_grant(struct submitter *submitter, struct item *item)

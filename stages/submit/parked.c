@@ -12,16 +12,23 @@ struct line {
 
 struct parked {
     struct names *lines; /* the key of a row and a subject -> struct line */
-    struct names *ids;
-    struct names *turns; /* ids of jobs that have left their line, or never had to stand in one */
+    struct names *ids;   /* -> struct standing */
+    struct names *
+        turns; /* ids of jobs that have left their line, or never had to stand in one -> struct standing */
+};
+
+/* What a job waits for, or has its turn under. */
+struct standing {
+    const struct line *line; /* NULL: none */
+    int gpus;
 };
 
 struct parked *parked_new(void)
 {
     struct parked *parked = memory_allocate(sizeof(*parked));
     *parked = (struct parked){.lines = names_new(SIZE_MAX, sizeof(struct line)),
-                              .ids = names_new(SIZE_MAX, 0),
-                              .turns = names_new(SIZE_MAX, 0)};
+                              .ids = names_new(SIZE_MAX, sizeof(struct standing)),
+                              .turns = names_new(SIZE_MAX, sizeof(struct standing))};
     return parked;
 }
 
@@ -53,7 +60,8 @@ static bool is_beyond(int64_t amount, int64_t limit)
 static bool fits_never(const struct limit_row *row, const struct queue_job *job)
 {
     return row->running == 0 || is_beyond(job->demand.cpus, row->cpus) ||
-           is_beyond(job->demand.memory, row->memory) || is_beyond(job->demand.gpus, row->gpus) ||
+           is_beyond(job->demand.memory, row->memory) ||
+           is_beyond(job->demand.gpus, limit_row_most_gpus(row)) ||
            is_beyond(job->gpu_time, row->gpu_time);
 }
 
@@ -79,7 +87,7 @@ void parked_add(struct parked *parked, const struct use_over *over, const struct
     struct queue_job whole = *job;
     if (parked_has(parked, job->id))
         return;
-    names_add(parked->ids, text_of(job->id));
+    struct standing *standing = names_add(parked->ids, text_of(job->id));
     parked_end_turn(parked, job->id);
     if (fits_never(over->row, job))
         return;
@@ -88,7 +96,8 @@ void parked_add(struct parked *parked, const struct use_over *over, const struct
         line = names_add(parked->lines, over->key);
         *line = (struct line){over->row, queue_new()};
     }
-    queue_add(line->jobs, &whole);
+    queue_add(line->jobs, job);
+    *standing = (struct standing){line, job->demand.gpus};
 }
 
 bool parked_has(const struct parked *parked, const char *id)
@@ -111,6 +120,64 @@ bool parked_keeps_back(const struct parked *parked, struct text key, const struc
                      (first->demand.memory > room->memory && demand->memory) ||
                      (first->demand.gpus > room->gpus && demand->gpus) ||
                      (first->gpu_time > room->gpu_time && job->gpu_time));
+}
+
+/* Does the first of that line fit into what is its queue's own? */
+static bool claims_own(const struct line *line, const struct cohort_queue *queue)
+{
+    const struct queue_job *first = queue_first(line->jobs);
+    return !first || queue->used + first->demand.gpus <= queue->own;
+}
+
+static void claim(const struct standing *standing, bool has_turn, const struct use_cohort *cohort)
+{
+    for (size_t i = 0; standing->line && i < cohort->count; i++) {
+        struct cohort_queue *queue = &cohort->queues[i];
+        if (cohort->rows[i] == standing->line->row &&
+            (has_turn || claims_own(standing->line, queue)) &&
+            queue->used + queue->claim + standing->gpus <= queue->own)
+            queue->claim += standing->gpus;
+    }
+}
+
+void parked_claim(const struct parked *parked, const struct use_cohort *cohort)
+{
+    struct standing *standing;
+    for (standing = names_first(parked->turns); standing; standing = names_after(standing))
+        claim(standing, true, cohort);
+    for (standing = names_first(parked->ids); standing; standing = names_after(standing))
+        claim(standing, false, cohort);
+}
+
+bool parked_leaves_none(const struct parked *parked, struct use *use, const struct limit_row *row,
+                        const struct queue_job *job)
+{
+    if (!limit_row_shares(row) || !job->demand.gpus)
+        return false;
+    const struct use_cohort cohort = use_cohort(use, row);
+    const struct cohort_queue *queue = &cohort.queues[cohort.which];
+    if (queue->used + job->demand.gpus <= queue->own)
+        return false;
+    parked_claim(parked, &cohort);
+    return job->demand.gpus > cohort_room_beside_claims(cohort.queues, cohort.count, cohort.which);
+}
+
+const struct queue_job *parked_first(const struct parked *parked, const struct limit_row *row)
+{
+    for (struct line *line = names_first(parked->lines); line; line = names_after(line))
+        if (line->row == row && queue_first(line->jobs))
+            return queue_first(line->jobs);
+    return NULL;
+}
+
+void parked_walk(const struct parked *parked, parked_visit *visit, void *context)
+{
+    for (struct line *line = names_first(parked->lines); line; line = names_after(line)) {
+        const struct use_over over = {.row = line->row, .key = names_text(line)};
+        const struct queue_job *first = queue_first(line->jobs);
+        if (first)
+            visit(context, &over, first);
+    }
 }
 
 void parked_note_turn(struct parked *parked, const char *id)
@@ -138,6 +205,15 @@ static void take_first(struct parked *parked, struct line *line, struct queue_jo
     names_remove(parked->ids, names_find(parked->ids, text_of(job->id)));
 }
 
+/* It has its turn, and claims what it waited for until it starts. */
+static void give_turn(struct parked *parked, const struct line *line, const struct queue_job *job)
+{
+    parked_note_turn(parked, job->id);
+    struct standing *standing = names_find(parked->turns, text_of(job->id));
+    if (standing)
+        *standing = (struct standing){line, job->demand.gpus};
+}
+
 void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
                  const struct parked_waker *waker)
 {
@@ -147,7 +223,8 @@ void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
         struct use_amounts room = use_room(use, &over);
         const struct queue_job *first;
         while ((first = queue_first(line->jobs))) {
-            bool fits = fits_room(first, &room);
+            bool fits =
+                fits_room(first, &room) && !parked_leaves_none(parked, use, line->row, first);
             if (!fits && waker->is_there(waker->context, first->id))
                 break;
             take_first(parked, line, &job);
@@ -159,8 +236,7 @@ void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
             room.memory -= job.demand.memory;
             room.gpus -= job.demand.gpus;
             room.gpu_time -= job.gpu_time;
-            parked_note_turn(parked, job.id);
-            divide(&job);
+            give_turn(parked, line, &job);
             queue_add(queue, &job);
         }
     }

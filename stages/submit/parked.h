@@ -26,6 +26,19 @@ size_t parked_count(const struct parked *parked);
 bool parked_keeps_back(const struct parked *parked, struct text key, const struct use_amounts *room,
                        const struct queue_job *job);
 
+/* Note in a cohort what those of its queues that stand first in line, or have their turn, claim of what is their own. */
+void parked_claim(const struct parked *parked, const struct use_cohort *cohort);
+/* Would the job borrow GPUs which others claim? */
+bool parked_leaves_none(const struct parked *parked, struct use *use, const struct limit_row *row,
+                        const struct queue_job *job);
+
+/* The first of the line of that row; NULL: there is none.  Valid until the lines change. */
+const struct queue_job *parked_first(const struct parked *parked, const struct limit_row *row);
+/* Visit the first of each line. */
+typedef void parked_visit(void *context, const struct use_over *over,
+                          const struct queue_job *first);
+void parked_walk(const struct parked *parked, parked_visit *visit, void *context);
+
 /* A job whose turn has come is kept back by no line, until it is parked again or has left rendered/. */
 void parked_note_turn(struct parked *parked, const char *id);
 bool parked_has_turn(const struct parked *parked, const char *id);

@@ -1,0 +1,209 @@
+/* stages/submit/victims.c - which running jobs are stopped so that others get what is theirs */
+#include "stages/submit/victims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "spool/eventlog.h"
+#include "spool/jobs.h"
+#include "spool/progress_file.h"
+#include "spool/usage.h"
+#include "stages/guard.h"
+#include "stages/shared/resize.h"
+
+/* ---- who runs ---- */
+
+struct reading {
+    const struct victims_terms *terms;
+    struct arena *arena;
+    struct victims *victims;
+    size_t capacity;
+};
+
+/* For how long has its present attempt run? */
+static int64_t read_time(const struct reading *reading, int job, const struct job_record *record)
+{
+    struct buffer log = {0};
+    struct usage_times times = {0};
+    struct text node;
+    if (eventlog_read(job, &log, NULL) == 0)
+        usage_recall(buffer_text(&log), record->attempt, reading->arena, &times, &node);
+    buffer_free(&log);
+    return times.started && times.started < reading->terms->now
+               ? reading->terms->now - times.started
+               : 0;
+}
+
+/* What is done again: from its checkpoint on, what a start costs; without one, everything. */
+static double find_loss(const struct victim *victim, int job)
+{
+    struct progress progress;
+    double width = victim->has.gpus ? (double)victim->has.gpus : (double)victim->has.cpus / 1000;
+    int64_t lost = victim->ran;
+    if (victim->saves) {
+        bool known = progress_file_read(job, &progress, NULL) == 0;
+        int64_t cost = known && progress.restart > 0 ? progress.restart
+                       : known                       ? progress.start_up
+                                                     : 0;
+        lost = cost > 0 && cost < lost ? cost : 0;
+    }
+    return width * (double)lost / 1000;
+}
+
+/* A job that a scheduler keeps waiting holds nothing yet, and loses nothing. */
+static bool is_exempt(const struct reading *reading, const struct victim *victim)
+{
+    if (!victim->ran && !reading->terms->start_at_once)
+        return false;
+    for (size_t i = 0; i < reading->terms->limits->row_count; i++) {
+        const struct limit_row *row = &reading->terms->limits->rows[i];
+        if (victim->ran < row->exempt &&
+            limit_row_holds_for(row, 0, 0, victim->queue, row->gpu_type))
+            return true;
+    }
+    return false;
+}
+
+static void read_victim(struct reading *reading, const struct job_place *place, int job)
+{
+    struct job_record *record = arena_allocate(reading->arena, sizeof(*record));
+    struct resize_request request;
+    if (record_read(job, reading->arena, record, NULL) || !record->queue.length)
+        return;
+    struct victims *victims = reading->victims;
+    victims->items =
+        memory_grow(victims->items, victims->count, &reading->capacity, sizeof(*victims->items));
+    struct victim *victim = &victims->items[victims->count++];
+    *victim = (struct victim){.id = arena_string(reading->arena, place->id),
+                              .queue = record->queue,
+                              .priority = record->priority,
+                              .has = use_of(record),
+                              .saves = record->checkpoint_signal.length > 0,
+                              .record = record};
+    victim->ran = read_time(reading, job, record);
+    victim->stops = resize_pending(job, record, &request) == 1 && request.to == 0;
+    victim->is_exempt = is_exempt(reading, victim);
+    victim->loss = find_loss(victim, job);
+}
+
+static int see_job(void *context, const struct job_place *place)
+{
+    struct reading *reading = context;
+    struct guard_before before;
+    int job = job_open(reading->terms->spool, place);
+    if (job < 0)
+        return 0; /* it has just ended */
+    if (guard_begin(guard_own(), place->id, &before)) {
+        read_victim(reading, place, job);
+        guard_return(guard_own(), &before);
+    }
+    sys.close(job);
+    return 0;
+}
+
+/* Those that stop already are not chosen, but free what they have. */
+static int by_loss(const void *a, const void *b)
+{
+    const struct victim *first = a, *second = b;
+    if (first->stops != second->stops)
+        return first->stops ? -1 : 1;
+    if (first->priority != second->priority)
+        return first->priority < second->priority ? -1 : 1;
+    if (first->loss < second->loss || first->loss > second->loss)
+        return first->loss < second->loss ? -1 : 1;
+    /* who came last */
+    return text_compare(id_token(text_of(second->id)), id_token(text_of(first->id)));
+}
+
+int victims_read(const struct victims_terms *terms, struct arena *arena, struct victims *victims,
+                 struct error *error)
+{
+    struct reading reading = {terms, arena, victims, 0};
+    *victims = (struct victims){NULL, 0};
+    int result = jobs_walk(terms->spool, STATE_SUBMITTED, see_job, &reading);
+    if (victims->count)
+        qsort(victims->items, victims->count, sizeof(*victims->items), by_loss);
+    return result ? error_errno(error, "submitted/ could not be read") : 0;
+}
+
+/* ---- who is chosen ---- */
+
+static struct cohort_queue *queue_of(const struct use_cohort *cohort, const struct victim *victim)
+{
+    for (size_t i = 0; i < cohort->count; i++)
+        if (limit_row_holds_for(cohort->rows[i], 0, 0, victim->queue, victim->record->gpu_type))
+            return &cohort->queues[i];
+    return NULL;
+}
+
+void victims_choose_borrowers(struct victims *victims, const struct use_cohort *cohort)
+{
+    size_t end = 0;
+    for (; end < victims->count && cohort_shortage(cohort->queues, cohort->count); end++) {
+        struct victim *victim = &victims->items[end];
+        struct cohort_queue *queue = victim->has.gpus ? queue_of(cohort, victim) : NULL;
+        bool may = queue && queue->used > queue->own && !victim->is_exempt;
+        if (!may && !(queue && (victim->stops || victim->chosen)))
+            continue;
+        victim->chosen = victim->chosen || !victim->stops;
+        queue->used -= victim->has.gpus;
+    }
+    while (end-- > 0) {
+        struct victim *victim = &victims->items[end];
+        if (!victim->chosen)
+            continue;
+        struct cohort_queue *queue = queue_of(cohort, victim);
+        queue->used += victim->has.gpus;
+        victim->chosen = cohort_shortage(cohort->queues, cohort->count) > 0;
+        if (victim->chosen)
+            queue->used -= victim->has.gpus;
+    }
+}
+
+static bool is_enough(const struct use_amounts *needed)
+{
+    return needed->jobs <= 0 && needed->cpus <= 0 && needed->memory <= 0 && needed->gpus <= 0;
+}
+
+/* Has it any of what is needed? */
+static bool helps(const struct victim *victim, const struct use_amounts *needed)
+{
+    return needed->jobs > 0 || (needed->cpus > 0 && victim->has.cpus) ||
+           (needed->memory > 0 && victim->has.memory) || (needed->gpus > 0 && victim->has.gpus);
+}
+
+static void take(struct use_amounts *needed, const struct victim *victim, int sign)
+{
+    needed->jobs -= sign;
+    needed->cpus -= sign * victim->has.cpus;
+    needed->memory -= sign * victim->has.memory;
+    needed->gpus -= sign * victim->has.gpus;
+}
+
+void victims_choose_lower(struct victims *victims, struct text queue, int priority,
+                          struct use_amounts needed)
+{
+    bool *mine = memory_allocate(victims->count + 1);
+    size_t end = 0;
+    for (; end < victims->count && !is_enough(&needed); end++) {
+        struct victim *victim = &victims->items[end];
+        bool stops = victim->stops || victim->chosen;
+        if (!text_equal(victim->queue, queue) || !helps(victim, &needed) ||
+            (!stops && (victim->priority >= priority || victim->is_exempt)))
+            continue;
+        mine[end] = !stops;
+        take(&needed, victim, 1);
+    }
+    bool enough = is_enough(&needed);
+    while (end-- > 0) {
+        if (!mine[end])
+            continue;
+        take(&needed, &victims->items[end], -1);
+        if (enough && !is_enough(&needed)) {
+            victims->items[end].chosen = true;
+            take(&needed, &victims->items[end], 1);
+        }
+    }
+    free(mine);
+}

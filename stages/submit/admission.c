@@ -30,6 +30,7 @@ void admission_open(struct submitter *submitter)
     submitter->use =
         use_new(&submitter->stage.spool, limits->rows, limits->row_count, 1u << STATE_SUBMITTED);
     use_count_gpu_time(submitter->use);
+    submitter->reclaims = reclaim_is_needed(limits);
     submitter->parked = parked_new();
 }
 
@@ -68,6 +69,7 @@ int admission_begin(struct submitter *submitter)
     }
     const struct parked_waker waker = {is_in_rendered, stop_explaining, submitter};
     parked_wake(submitter->parked, submitter->use, submitter->queue, &waker);
+    reclaim_jobs(submitter);
     return 0;
 }
 

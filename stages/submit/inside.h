@@ -1,7 +1,7 @@
 /* stages/submit/inside.h - the inside of the submit stage
  *
  * Only submit.c (which jobs, and when), in_order.c (which of them when the executor has no queue),
- * admission.c (which may start under limits.rows) and handover.c (how one job of a batch is submitted) include this.
+ * admission.c (which may start under limits.rows), reclaim.c (who stops for them) and handover.c (how one job of a batch is submitted) include this.
  */
 #ifndef STAGES_SUBMIT_INSIDE_H
 #define STAGES_SUBMIT_INSIDE_H
@@ -56,6 +56,8 @@ struct submitter {
     struct use *use;           /* what runs, by the rows of limits.rows; NULL: no row limits it */
     struct parked *parked;     /* with it: the jobs that are over a row */
     size_t newly_parked;       /* in this batch */
+    bool reclaims;             /* jobs may be stopped for others ... */
+    int64_t reclaim_next;      /* ... which is looked at then, of clock_elapsed() */
     struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
     /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
     struct queue_job first;
@@ -103,6 +105,10 @@ bool admission_is_parked(const struct submitter *submitter, const char *id);
 void admission_look_for_pause(struct submitter *submitter, bool seen);
 /* Is nothing more to be taken from the queue in this batch, because the spool is paused or many were parked? */
 bool admission_is_shut(const struct submitter *submitter);
+
+/* reclaim.c: may rows have jobs stopped for others?  And have those stopped that are to be, now and then. */
+bool reclaim_is_needed(const struct job_limits *limits);
+void reclaim_jobs(struct submitter *submitter);
 
 /* The job of an open item, as the queue has it. */
 struct queue_job submit_queue_job(const struct item *item);

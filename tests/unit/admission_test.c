@@ -3,146 +3,11 @@
  *
  * Seen to fail with: tests/mutants/admission-*.patch.
  */
-#include "stage_fixture.h"
+#include "tests/unit/admission_fixture.h"
 
 #include <errno.h>
 
-#include "base/sha256.h"
-#include "spool/jobs.h"
 #include "spool/usage.h"
-
-enum { ANN = 1001, BOB = 1002, PHYSICS = 50, CHEMISTRY = 51 };
-
-static char submitted[4096]; /* ids, each with a space behind it */
-static int asked;
-
-static int fake_ready(struct executor *executor, struct error *problem)
-{
-    (void)executor;
-    (void)problem;
-    return 0;
-}
-
-static void fake_submit(struct executor *executor, struct submission **batch, size_t count)
-{
-    (void)executor;
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(submitted);
-        asked++;
-        batch[i]->outcome = SUBMIT_ACCEPTED;
-        snprintf(submitted + length, sizeof(submitted) - length, "%.*s ",
-                 (int)strcspn(batch[i]->id, "-"), batch[i]->id);
-    }
-}
-
-static void fake_close(struct executor *executor)
-{
-    (void)executor;
-}
-
-static const struct executor_operations operations = {
-    .name = "fake", .ready = fake_ready, .submit = fake_submit, .close = fake_close};
-
-struct asking {
-    uid_t uid;
-    gid_t gid;
-    const char *queue, *gpu_type;
-    int cpus, gpus;
-    int64_t hours; /* its time limit */
-    enum state state;
-    const char *log;
-};
-
-static int made;
-
-static const char *put(const char *name, const struct asking *asking)
-{
-    static char ids[256][ID_SIZE];
-    char *id = ids[made % 256], digest[SHA256_HEX_SIZE];
-    snprintf(id, ID_SIZE, "%s-00000000%05d", name, ++made);
-    sha256_hex(TEXT(""), digest);
-    const struct job_record record = {.id = text_of(id),
-                                      .owner = asking->uid == ANN ? TEXT("ann") : TEXT("bob"),
-                                      .uid = asking->uid ? asking->uid : ANN,
-                                      .gid = asking->gid ? asking->gid : PHYSICS,
-                                      .queue = text_of(asking->queue ? asking->queue : ""),
-                                      .gpu_type = text_of(asking->gpu_type ? asking->gpu_type : ""),
-                                      .accepted = now,
-                                      .attempt = 1,
-                                      .cpus = asking->cpus ? asking->cpus : 1000,
-                                      .memory = 1 << 20,
-                                      .gpus = asking->gpus,
-                                      .time_limit = asking->hours * 3600000,
-                                      .manifest_sha256 = text_of(digest),
-                                      .failure.exit_code = -1};
-    put_job(asking->state, &record,
-            asking->log ? asking->log : "2026-01-01T12:00:00.000Z accepted\n", NULL);
-    return id;
-}
-
-static void end_job(const char *id)
-{
-    struct job_place place = {.state = STATE_SUBMITTED};
-    snprintf(place.id, sizeof(place.id), "%s", id);
-    assert_int_equal(job_move(&spool, &place, STATE_DONE, now, &error), 0);
-}
-
-static const char *why_of(const char *id)
-{
-    static char line[512];
-    struct buffer why = {0};
-    int job = open_job(id, STATE_RENDERED);
-    line[0] = '\0';
-    if (file_read_at(job, "why", 1 << 16, &why, NULL) == 0)
-        snprintf(line, sizeof(line), "%.*s", (int)strcspn(why.data, "\n"), why.data);
-    buffer_free(&why);
-    close(job);
-    return line;
-}
-
-static int open_all(void **state)
-{
-    (void)state;
-    submitted[0] = '\0';
-    asked = made = 0;
-    open_spool(&submit_stage, &operations, 1767268800000);
-    return 0;
-}
-
-static void begin(const char *rows)
-{
-    char settings[1024];
-    close_stage();
-    snprintf(settings, sizeof(settings), "sync: none\nlimits:\n  rows:\n%s", rows);
-    write_settings(settings);
-    open_stage();
-}
-
-static void ran(const char *names)
-{
-    assert_string_equal(submitted, names);
-    submitted[0] = '\0';
-}
-
-static void an_array_counts_with_all_that_it_runs_at_once(void **state)
-{
-    (void)state;
-    begin("  - {user: \"*\", gpus: 8}\n");
-    const char *first = put("first", &(struct asking){.uid = ANN, .gpus = 2, .at_once = 3});
-    const char *second = put("second", &(struct asking){.uid = ANN, .gpus = 1, .at_once = 4});
-    const char *small = put("small", &(struct asking){.uid = ANN, .gpus = 1});
-    run_round_after(0);
-    ran("first ");
-    assert_string_equal(
-        why_of(second),
-        "Waiting for a limit: user ann uses 6 of 8 GPUs, and the job needs 4 "
-        "(limits.rows of dlspool.yaml, line 4, which an administrator can change).");
-    /* There is room for one of its tasks, and not for it: who came later does not take that. */
-    assert_non_null(strstr(why_of(small), "jobs that came before it wait for room"));
-    end_job(first);
-    run_round_after(300);
-    ran("second small ");
-}
 
 static void who_is_over_waits_and_is_told(void **state)
 {
@@ -355,12 +220,6 @@ static void account(const char *id, uid_t uid, int64_t hours, int64_t ended)
     buffer_free(&line);
 }
 
-static void expect_why(const char *id, const char *part)
-{
-    if (!strstr(why_of(id), part))
-        fail_msg("%s: not in: %s", part, why_of(id));
-}
-
 static void hours_of_a_period_count(void **state)
 {
     (void)state;
@@ -515,8 +374,6 @@ static void no_row_is_ever_exceeded(void **state)
     }
     assert_int_equal(ended, JOBS);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_spool)
 
 int main(void)
 {

@@ -3,6 +3,7 @@
 #include "tests/unit/stage_fixture.h"
 
 #include "stages/shared/control.h"
+#include "stages/shared/resize.h"
 
 #define ID "one-0000000000001"
 
@@ -159,6 +160,46 @@ static void who_asked_is_one_line(void **state)
     close(job);
 }
 
+/* A job that runs and is to stop, for others or because somebody holds it: is there a request, and whose? */
+static const char *to_stop_for(void)
+{
+    static struct resize_request request;
+    struct job_record record;
+    struct arena *arena = arena_new();
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    int pending = resize_pending(job, &record, &request);
+    close(job);
+    arena_free(arena);
+    return pending > 0 ? request.reason : "";
+}
+
+static void a_release_ends_only_what_the_hold_asked_for(void **state)
+{
+    (void)state;
+    struct job_place place = {.state = STATE_FAILED, .id = ID};
+    struct job_record record;
+    struct arena *arena = arena_new();
+    assert_int_equal(job_move(&spool, &place, STATE_SUBMITTED, now, &error), 0);
+    int job = open_job(ID, STATE_SUBMITTED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    record.failed = false;
+    record.checkpoint_signal = TEXT("USR1");
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    assert_int_equal(ask(CONTROL_HOLD, OWNER), 0);
+    assert_string_equal(to_stop_for(), RESIZE_HELD "daemon");
+    assert_int_equal(ask(CONTROL_RELEASE, OWNER), 0);
+    assert_string_equal(to_stop_for(), "");
+    const struct resize_request others = {.generation = 1, .when = now, .reason = "others wait"};
+    assert_int_equal(resize_write(job, &record, &others, &error), 0);
+    assert_int_equal(ask(CONTROL_HOLD, OWNER), 0);
+    assert_string_equal(to_stop_for(), "others wait");
+    assert_int_equal(ask(CONTROL_RELEASE, OWNER), 0);
+    assert_string_equal(to_stop_for(), "others wait");
+    close(job);
+    arena_free(arena);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
@@ -169,6 +210,7 @@ int main(void)
         TEST(a_time_is_waited_for_until_a_release),
         TEST(who_asked_is_one_line),
         TEST(an_administrators_hold_is_not_the_owners),
+        TEST(a_release_ends_only_what_the_hold_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ struct amount {
     bool is_counted; /* used and waiting mean something */
     const char *(*format)(int64_t value, char buffer[static QUANTITY_TEXT_SIZE]);
 };
-enum { AMOUNTS = 7 };
+enum { AMOUNTS = 9 };
 
 static const char *format_count(int64_t value, char buffer[static QUANTITY_TEXT_SIZE])
 {
@@ -53,6 +53,8 @@ static void list_amounts(const struct use_view *view, struct amount list[static 
         {"cpus", row->cpus, used->cpus, waiting->cpus, true, quantity_format_cpus},
         {"memory", row->memory, used->memory, waiting->memory, true, quantity_format_bytes},
         {"gpus", row->gpus, used->gpus, waiting->gpus, true, format_count},
+        {"lend_gpus", row->lend_gpus, view->lent, 0, true, format_count},
+        {"borrow_gpus", row->borrow_gpus, view->borrowed, 0, true, format_count},
         {"gpu_hours", row->gpu_time, used->gpu_time, waiting->gpu_time, true,
          quantity_format_hours},
         {"time_limit", row->time_limit, 0, 0, false, format_time},
@@ -176,7 +178,7 @@ static void see_use(void *context, const struct use_view *view)
     const struct use_amounts *amounts = view->amounts;
     char name[NAME_SIZE];
     if (row != listing->row || (!amounts[USE_RUNNING].jobs && !amounts[USE_WAITING].jobs &&
-                                !amounts[USE_RUNNING].gpu_time))
+                                !amounts[USE_RUNNING].gpu_time && !view->lent))
         return;
     name_subject(row, view->subject, name);
     show_use(listing, view, name, false);

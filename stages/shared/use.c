@@ -495,7 +495,7 @@ struct use_amounts use_room(struct use *use, const struct use_over *over)
 }
 
 struct walking {
-    const struct use *use;
+    struct use *use;
     use_visit *visit;
     void *context;
 };
@@ -509,7 +509,25 @@ static void visit_pair(const struct walking *walking, struct use_view *view, str
         if (view->amounts[USE_RUNNING].gpu_time >= limit)
             view->falls = gpu_time_falls(time, view->row, key, limit - runs - 1);
     }
+    const struct use_cohort cohort = use_cohort(walking->use, view->row);
+    if (cohort.count) {
+        view->borrowed = cohort_borrowed(&cohort.queues[cohort.which]);
+        view->lent = cohort_lent(cohort.queues, cohort.count, cohort.which);
+    }
     walking->visit(walking->context, view);
+}
+
+/* A queue that has no job may have lent its GPUs all the same. */
+static void lent_by_idle_queues(const struct walking *walking)
+{
+    for (size_t i = 0; i < walking->use->row_count; i++) {
+        const struct limit_row *row = &walking->use->rows[i];
+        char key[LIMIT_ROW_KEY_SIZE];
+        struct use_view view = {.row = row, .subject = row->name};
+        if (limit_row_shares(row) && limit_row_key(row, i, 0, 0, row->name, row->gpu_type, key) &&
+            !names_find(walking->use->tallies, text_of(key)))
+            visit_pair(walking, &view, text_of(key));
+    }
 }
 
 /* Somebody who has used GPUs, and may have no job now. */
@@ -518,13 +536,14 @@ static void visit_holder(void *context, const struct limit_row *row, struct text
 {
     const struct walking *walking = context;
     struct use_view view = {.row = row, .subject = name};
-    if (!names_find(walking->use->tallies, key))
+    if (!names_find(walking->use->tallies, key) && !limit_row_shares(row))
         visit_pair(walking, &view, key);
 }
 
 void use_walk(struct use *use, use_visit *visit, void *context)
 {
     struct walking walking = {use, visit, context};
+    lent_by_idle_queues(&walking);
     for (struct tally *tally = names_first(use->tallies); tally; tally = names_after(tally)) {
         struct use_view view = {.row = tally->row, .subject = tally->subject};
         memcpy(view.amounts, tally->amounts, sizeof(view.amounts));

@@ -95,8 +95,9 @@ struct use_view {
         subject; /* whom it is about: the name of the user or queue, or the number of the group */
     /* gpu_time of what runs is what was used until now, also by what has ended in the row's period. */
     struct use_amounts amounts[USE_PHASES];
-    int64_t
-        falls; /* when gpu_time will have fallen below the limit, if nobody uses more; 0: it has not reached it */
+    int64_t borrowed, lent; /* GPUs, of a queue that shares them */
+    /* When gpu_time will have fallen below the limit, if nobody uses more; 0: it has not reached it. */
+    int64_t falls;
 };
 typedef void use_visit(void *context, const struct use_view *view);
 void use_walk(struct use *use, use_visit *visit, void *context);

@@ -95,7 +95,23 @@ static void what_is_lent_is_bounded(void **state)
     expect_why(two, "which no other queue has idle to lend");
 }
 
-/* Nobody is stopped who is needed by nobody, and who has just begun is left alone. */
+/* The small one would be stopped first, and is not enough; with the large one it is needless. */
+static void nobody_is_stopped_who_is_needless(void **state)
+{
+    (void)state;
+    begin("  - {queue: a, gpus: 3}\n  - {queue: c, gpus: 3, lend_gpus: 3}\n"
+          "  - {queue: b, gpus: 0, borrow_gpus: 3}\n");
+    const char *large = put("large", &(struct asking){.queue = "b", .gpus = 2, .checkpoint = true});
+    const char *small = put("small", &(struct asking){.queue = "b", .gpus = 1, .checkpoint = true});
+    run_round_after(0);
+    put("own", &(struct asking){.queue = "c", .gpus = 2});
+    run_round_after(600);
+    run_round_after(600);
+    assert_true(is_told_to_stop(large));
+    assert_false(is_told_to_stop(small));
+}
+
+/* Who has just begun is left alone. */
 static void who_is_exempt_stays(void **state)
 {
     (void)state;
@@ -295,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_idle_is_borrowed_and_given_back),
         TEST(what_is_lent_is_bounded),
+        TEST(nobody_is_stopped_who_is_needless),
         TEST(who_is_exempt_stays),
         TEST(higher_priority_goes_first_in_its_queue),
         TEST(what_was_asked_is_known_after_a_restart),

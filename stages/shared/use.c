@@ -5,6 +5,7 @@
  */
 #include "stages/shared/use.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/names.h"
+#include "spool/history.h"
 #include "spool/jobs.h"
 #include "spool/usage.h"
 #include "stages/guard.h"
 #include "stages/shared/gpu_time.h"
+#include "stages/shared/resize.h"
 
 enum { MOST_COUNTED = 1 << 21, MOST_TALLIES = 1 << 20, MOST_WORDS = 1 << 16 };
 static const int64_t UNKNOWN = INT64_MIN;
@@ -43,6 +46,9 @@ struct counted {
     struct use_amounts amounts;
     int64_t started; /* since the beginning of `use`; UNKNOWN: not yet, or that does not matter */
     bool open;       /* it has no time limit */
+    bool sized;      /* it can have another size, which changes the time of its directory ... */
+    bool settled;    /* ... to another than this */
+    struct timespec changed;
     enum use_phase phase;
     bool held, seen; /* counts although no look finds it; was found by this look */
 };
@@ -206,12 +212,15 @@ static void forget_unused(struct use *use)
 struct use_amounts use_of(const struct job_record *record)
 {
     int64_t limit = record->time_limit > 0 ? record->time_limit : 1;
-    bool fits = record->gpus <= 0 || limit < INT64_MAX / 2 / record->gpus;
-    return (struct use_amounts){.jobs = 1,
-                                .cpus = record->cpus,
-                                .memory = record->memory,
-                                .gpus = record->gpus,
-                                .gpu_time = fits ? limit * record->gpus : INT64_MAX / 2};
+    struct use_amounts amounts = {.jobs = 1, .memory = record->memory};
+    history_amounts(record, record->size_now ? record->size_now : record->size, &amounts.cpus,
+                    &amounts.gpus);
+    if (record->sizes.kind == SIZE_TASKS && record->size > 0 && record->size_now)
+        amounts.memory =
+            (int64_t)((double)record->memory * (double)record->size_now / (double)record->size);
+    bool fits = amounts.gpus <= 0 || limit < INT64_MAX / 2 / amounts.gpus;
+    amounts.gpu_time = fits ? limit * amounts.gpus : INT64_MAX / 2;
+    return amounts;
 }
 
 static struct counted counted_of(struct use *use, const struct job_record *record)
@@ -225,6 +234,7 @@ static struct counted counted_of(struct use *use, const struct job_record *recor
                             .gpu_type = keep_word(use, record->gpu_type),
                             .amounts = use_of(record),
                             .open = !record->time_limit,
+                            .sized = record->sizes.kind != SIZE_FIXED,
                             .started = UNKNOWN};
 }
 
@@ -298,6 +308,36 @@ static bool lacks_start(const struct use *use, const struct counted *job)
            job->started == UNKNOWN;
 }
 
+/* Has the directory of a job changed that may have got another size? */
+static bool is_resized(const struct use *use, const struct counted *job,
+                       const struct job_place *place)
+{
+    struct stat status;
+    if (!job->sized || job->phase != USE_RUNNING ||
+        sys.fstatat(use->spool->states[place->state], place->id, &status, AT_SYMLINK_NOFOLLOW))
+        return false;
+    return !job->settled || status.st_mtim.tv_sec != job->changed.tv_sec ||
+           status.st_mtim.tv_nsec != job->changed.tv_nsec;
+}
+
+static void note_time(int directory, struct counted *job)
+{
+    struct stat status;
+    job->settled = sys.fstat(directory, &status) == 0 && job_is_settled(&status);
+    job->changed = status.st_mtim;
+}
+
+/* A larger size that was asked for may be granted at any moment. */
+static void expect_growth(int directory, struct job_record *record)
+{
+    struct resize_request request;
+    int64_t size = record->size_now ? record->size_now : record->size;
+    if (record->sizes.kind != SIZE_FIXED && resize_is_there(directory) &&
+        resize_pending(directory, record, &request) == 1 && request.to > size &&
+        request.to <= record->sizes.most)
+        record->size_now = request.to;
+}
+
 /* What is known, and was where it is seen now, is only noted; of the rest the record is read.  So it is of what counts
  * although no look had found it, which may have been a guess: from now on the looks tell. */
 static int see_job(void *context, const struct job_place *place)
@@ -308,7 +348,7 @@ static int see_job(void *context, const struct job_place *place)
     struct job_record record;
     if (job && job->phase == use->phase && !job->held) {
         job->seen = true;
-        if (!lacks_start(use, job))
+        if (!lacks_start(use, job) && !is_resized(use, job, place))
             return 0;
     }
     if (job && job->held && job->phase != use->phase)
@@ -318,10 +358,13 @@ static int see_job(void *context, const struct job_place *place)
         return 0; /* it has just left */
     if (guard_begin(guard_own(), place->id, &before)) {
         if (record_read(directory, use->arena, &record, NULL) == 0) {
+            expect_growth(directory, &record);
             use_add(use, place->id, &record, use->phase, false);
             job = names_find(use->jobs, text_of(place->id));
             if (job && use->time && use->phase == USE_RUNNING && record.gpus)
                 find_start(use, job, directory, &record);
+            if (job && job->sized)
+                note_time(directory, job);
         }
         arena_reset(use->arena);
         guard_return(guard_own(), &before);
@@ -362,13 +405,13 @@ int use_look(struct use *use, struct error *error)
 /* ---- what is over ---- */
 
 static bool exceeds_amounts(const struct limit_row *row, const struct use_amounts *used,
-                            const struct job_record *record)
+                            const struct use_amounts *more)
 {
     return use_is_exceeded(used->jobs, 1, row->running) ||
-           use_is_exceeded(used->cpus, record->cpus, row->cpus) ||
-           use_is_exceeded(used->memory, record->memory, row->memory) ||
-           use_is_exceeded(used->gpus, record->gpus, limit_row_most_gpus(row)) ||
-           use_is_exceeded(used->gpu_time, use_of(record).gpu_time, row->gpu_time);
+           use_is_exceeded(used->cpus, more->cpus, row->cpus) ||
+           use_is_exceeded(used->memory, more->memory, row->memory) ||
+           use_is_exceeded(used->gpus, more->gpus, limit_row_most_gpus(row)) ||
+           use_is_exceeded(used->gpu_time, more->gpu_time, row->gpu_time);
 }
 
 static struct use_amounts sum_of(const struct use_amounts amounts[USE_PHASES])
@@ -418,14 +461,15 @@ static int64_t gpus_left(struct use *use, const struct limit_row *row, int64_t u
 static bool is_over(struct use *use, const struct limit_row *row, const struct tally *tally,
                     const struct job_record *record, enum use_phase phase, struct use_amounts *used)
 {
+    const struct use_amounts more = use_of(record);
     *used = amounts_of(use, tally, phase);
     if (phase == USE_RUNNING)
-        return exceeds_amounts(row, used, record) ||
-               (record->gpus && record->gpus > gpus_left(use, row, used->gpus));
+        return exceeds_amounts(row, used, &more) ||
+               (more.gpus && more.gpus > gpus_left(use, row, used->gpus));
     if (use_is_exceeded(used->jobs, 1, row->waiting))
         return true;
     *used = sum_of(tally->amounts);
-    return row->over == LIMIT_REFUSE && exceeds_amounts(row, used, record);
+    return row->over == LIMIT_REFUSE && exceeds_amounts(row, used, &more);
 }
 
 bool use_find_row(struct use *use, const struct job_record *record, use_question *asks,
@@ -472,6 +516,18 @@ bool use_exceeds_running(struct use *use, const struct job_record *record, struc
 {
     struct asked asked = {use, record, USE_RUNNING};
     return use_find_row(use, record, is_over_row, &asked, over);
+}
+
+bool use_exceeds_instead(struct use *use, const char *id, const struct job_record *record)
+{
+    struct use_over over;
+    const struct counted *job = names_find(use->jobs, text_of(id));
+    if (job)
+        count_job(use, job, -1);
+    bool exceeds = use_exceeds_running(use, record, &over);
+    if (job)
+        count_job(use, job, 1);
+    return exceeds;
 }
 
 bool use_exceeds_waiting(struct use *use, const struct job_record *record, struct use_over *over)

@@ -5,8 +5,8 @@
  * same.  What a process has itself decided since counts at once: a job that it adds counts until it drops it, or
  * until a look that began later no longer finds it.
  *
- * Known weakness: a job counts with the size that its record had when it was first seen running, not with what it
- * is given while it runs.
+ * A job that can be resized counts with the size that it has, and from when a larger one is asked for with that
+ * (stages/shared/resize.h).
  */
 #ifndef STAGES_SHARED_USE_H
 #define STAGES_SHARED_USE_H
@@ -24,7 +24,7 @@ struct use_amounts {
     int64_t gpu_time;                 /* of gpu_hours: a GPU for a millisecond */
 };
 
-/* What a job asks for: of gpu_time its GPUs until its time limit, and a little where it has GPUs and no limit. */
+/* What a job takes at the size that it has, or is rendered at; of gpu_time its GPUs until its time limit, and a little where it has GPUs and no limit. */
 struct use_amounts use_of(const struct job_record *record);
 
 /* Jobs of the directories in `states` (1 << STATE_...) count.  Both arguments must outlive the result. */
@@ -67,6 +67,8 @@ struct use_over {
 
 /* Would this job, which does not count yet, exceed what may run?  The first such row. */
 bool use_exceeds_running(struct use *use, const struct job_record *record, struct use_over *over);
+/* ... and would it, with this record in place of how it counts now, when it runs at another size? */
+bool use_exceeds_instead(struct use *use, const char *id, const struct job_record *record);
 /* ... what may wait, or what is refused instead of waiting? */
 bool use_exceeds_waiting(struct use *use, const struct job_record *record, struct use_over *over);
 

@@ -79,7 +79,7 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
                  struct error *sentence)
 {
     const struct limit_row *row = over->row;
-    const struct use_amounts *used = &over->used;
+    const struct use_amounts *used = &over->used, more = use_of(record);
     char subject[96], has[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE], needs[QUANTITY_TEXT_SIZE];
     char which[LIMIT_ROW_TEXT_SIZE], type[GPU_TYPE_SIZE + 16] = "";
     const char *does = phase == USE_RUNNING ? "uses" : "uses and waits for";
@@ -94,16 +94,16 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
         error_set(sentence, "%s has %" PRId64 " job%s%s %s, and no more may (%s)", subject,
                   used->jobs, quantity_plural(used->jobs), *type ? " with GPUs" : "",
                   phase == USE_RUNNING ? "running" : "running or waiting", which);
-    else if (use_is_exceeded(used->cpus, record->cpus, row->cpus))
+    else if (use_is_exceeded(used->cpus, more.cpus, row->cpus))
         error_set(sentence, "%s %s %s of %s CPUs, and the job needs %s (%s)", subject, does,
                   quantity_format_cpus(used->cpus, has), quantity_format_cpus(row->cpus, most),
-                  quantity_format_cpus(record->cpus, needs), which);
-    else if (use_is_exceeded(used->memory, record->memory, row->memory))
+                  quantity_format_cpus(more.cpus, needs), which);
+    else if (use_is_exceeded(used->memory, more.memory, row->memory))
         error_set(sentence, "%s %s %s of %s of memory, and the job needs %s (%s)", subject, does,
                   quantity_format_bytes(used->memory, has),
                   quantity_format_bytes(row->memory, most),
-                  quantity_format_bytes(record->memory, needs), which);
-    else if (use_is_exceeded(used->gpu_time, use_of(record).gpu_time, row->gpu_time))
+                  quantity_format_bytes(more.memory, needs), which);
+    else if (use_is_exceeded(used->gpu_time, more.gpu_time, row->gpu_time))
         explain_gpu_hours(over, record, subject, type, sentence);
     else if (limit_row_shares(row) && phase == USE_RUNNING)
         explain_sharing(over, record, subject, type, sentence);

@@ -94,7 +94,7 @@ static void decide_pool(struct planning *planning, struct pool *pool, int capaci
         struct cached_job *job = pool->jobs[i];
         job->plan.finish = (double)INFINITY;
         job->plan.deadline_status = DEADLINE_BEST_EFFORT;
-        if (job->behind)
+        if (job->behind || job->over)
             continue;
         jobs[count] = &job->plan;
         names[count++] = job_cache_id(job);
@@ -153,6 +153,7 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
         for (size_t k = 0; k < pools.items[i].count; k++)
             forecast_guarded(pools.items[i].jobs[k], &terms);
     }
+    planning_rows_look(planning);
     planning_first_keep(planning);
     for (size_t i = 0; i < pools.count; i++) {
         struct pool *pool = &pools.items[i];

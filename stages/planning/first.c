@@ -50,7 +50,7 @@ static size_t list_jobs(struct planning *planning, struct cached_job **jobs)
     for (struct cached_job *job = job_cache_first(planning->job_cache); job;
          job = job_cache_after(job)) {
         struct demand demand = demand_of(job);
-        if (!job_cache_takes_part(job))
+        if (!job_cache_takes_part(job) || job->over)
             continue;
         if (isfinite(job->plan.deadline))
             backfill_hold(planning->backfill, &demand, job->state == STATE_SUBMITTED);

@@ -100,6 +100,14 @@ static void limit_levels(struct cached_job *job, int64_t size, bool only)
     job->plan.level_count = only ? 1 : last + 1;
 }
 
+void forecast_limit(struct cached_job *job, int64_t size)
+{
+    struct plan_job *plan = &job->plan;
+    while (plan->level_count > 1 &&
+           plan->levels[plan->level_count - 1].size > forecast_units(job, size))
+        plan->level_count--;
+}
+
 bool forecast_is_trial(const struct cached_job *job)
 {
     return job->record.deadline && !isfinite(job->plan.deadline);

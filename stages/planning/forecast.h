@@ -37,6 +37,9 @@ int64_t forecast_size(const struct cached_job *job, int units);
  * except the owner. job->key must be set. */
 void forecast_job(struct cached_job *job, const struct forecast_terms *terms);
 
+/* Leave it no size above this one, of those that it can have. */
+void forecast_limit(struct cached_job *job, int64_t size);
+
 /* Is the job planned without its deadline, because it is on trial or the deadline has passed? */
 bool forecast_is_trial(const struct cached_job *job);
 

@@ -1,7 +1,7 @@
 /* stages/planning/inside.h - the inside of stages/planning/planning.h
  *
- * planning.c says when a plan is made and goes through its steps; decide.c asks the planner;
- * order.c decides the order of submission; first.c finds the jobs that wait behind one that does
+ * planning.c says when a plan is made and goes through its steps; decide.c asks the planner; rows.c finds what
+ * limits.rows leave; order.c decides the order of submission; first.c finds the jobs that wait behind one that does
  * not fit; overdue.c says whose turn is overdue; publish.c writes down what was decided.
  */
 #ifndef STAGES_PLANNING_INSIDE_H
@@ -11,6 +11,7 @@
 #include "stages/planning/backfill.h"
 #include "stages/planning/pools.h"
 #include "stages/planning/overdue.h"
+#include "stages/planning/planning.h"
 
 struct planning {
     struct stage *stage;
@@ -18,6 +19,7 @@ struct planning {
     struct job_cache *job_cache;
     struct runs *runs;
     struct overdue *turns;
+    const struct planning_rows *rows; /* NULL: none */
     bool on,
         looked; /* the directories were looked at, so that it is known whether planning is on */
     int64_t due, made;        /* of clock_elapsed() */
@@ -45,6 +47,14 @@ struct planning {
 /* Ask the planner, pool by pool.  What each job is given is then in its plan and in `next`.
  * `lines` gets a line for each pool, whose name lies in the arena. */
 void planning_decide(struct planning *planning, struct arena *arena, struct plan_file *lines);
+
+/* Leave out of the plan the jobs that a row of limits.rows keeps from starting (cached_job.over), and the sizes that it
+ * does not allow.  When all are forecast. */
+void planning_rows_look(struct planning *planning);
+/* Hand over also those of them that have not been told. */
+void planning_rows_hand_over(struct planning *planning);
+/* Do rows let a running job have its next size?  Then it counts. */
+bool planning_rows_let_grow(const struct planning *planning, const struct cached_job *job);
 
 /* Mark the jobs without a deadline that stay behind the first that does not fit
  * (cached_job.behind). */

@@ -134,26 +134,14 @@ void job_cache_doubt(struct cached_job *job)
 static void keep_record(struct cached_job *job, const struct job_record *record)
 {
     struct job_record *kept = &job->record;
-    const struct text from[] = {record->owner,
-                                record->template_path,
-                                record->commit,
-                                record->image,
-                                record->arguments_sha256,
-                                record->gpu_type,
-                                record->deadline_mode,
-                                record->units_file,
-                                record->units_pattern,
-                                record->checkpoint_signal};
-    struct text *const to[] = {&kept->owner,
-                               &kept->template_path,
-                               &kept->commit,
-                               &kept->image,
-                               &kept->arguments_sha256,
-                               &kept->gpu_type,
-                               &kept->deadline_mode,
-                               &kept->units_file,
-                               &kept->units_pattern,
-                               &kept->checkpoint_signal};
+    const struct text from[] = {record->owner,         record->template_path,    record->commit,
+                                record->image,         record->arguments_sha256, record->gpu_type,
+                                record->queue,         record->deadline_mode,    record->units_file,
+                                record->units_pattern, record->checkpoint_signal};
+    struct text *const to[] = {&kept->owner,         &kept->template_path,    &kept->commit,
+                               &kept->image,         &kept->arguments_sha256, &kept->gpu_type,
+                               &kept->queue,         &kept->deadline_mode,    &kept->units_file,
+                               &kept->units_pattern, &kept->checkpoint_signal};
     enum { COUNT = ARRAY_COUNT(from) };
     size_t bytes = 0;
     *kept = *record;

@@ -55,6 +55,8 @@ struct cached_job {
     bool resizable, resizable_known; /* while it runs, by the executor */
     size_t pool;                     /* index */
     int64_t next;                    /* the size that the plan gives it; 0: none */
+    bool over;      /* left out of the plan: a row of limits.rows keeps it from starting now ... */
+    bool parked;    /* ... whoever else starts */
     bool behind;    /* left out of the plan: it may not pass the first that does not fit */
     bool outgrown;  /* it asks for more than the executor has in all, which will refuse it */
     int leaning;    /* in which direction the plan wants to resize it ... */

@@ -104,7 +104,7 @@ static void list_wanted(struct planning *planning)
     for (size_t i = 0; i < planning->order_count; i++) {
         const struct cached_job *job = planning->order[i];
         if (job->state != STATE_RENDERED || !job_cache_takes_part(job) || job->next > 0 ||
-            !job->record.gpus)
+            job->over || !job->record.gpus)
             continue;
         struct demand demand = resources_demand(0, 0, job->record.gpus, job->record.gpu_type);
         resources_add_gpu_type(&planning->wanted, demand.gpu_type);

@@ -32,6 +32,11 @@ struct planning *planning_new(struct stage *stage, struct executor *executor)
     return planning;
 }
 
+void planning_set_rows(struct planning *planning, const struct planning_rows *rows)
+{
+    planning->rows = rows;
+}
+
 static void forget_plan(struct planning *planning)
 {
     free(planning->order);
@@ -179,6 +184,7 @@ static void make_plan(struct planning *planning)
     struct cached_job **due = planning_order(planning, &count);
     planning_order_rerender(planning, due, count);
     planning_order_hand_over(planning, due, count);
+    planning_rows_hand_over(planning);
     free(due);
     planning_publish(planning, arena, &lines);
     arena_free(arena);
@@ -265,7 +271,8 @@ bool planning_next(struct planning *planning, char id[static ID_SIZE])
     memcpy(id, planning->handing[planning->handed++], ID_SIZE);
     struct cached_job *job = job_cache_find(planning->job_cache, id);
     if (job) {
-        overdue_take(planning->turns, job->record.uid, clock_elapsed());
+        if (!job->over) /* else it is only told that it waits */
+            overdue_take(planning->turns, job->record.uid, clock_elapsed());
         job_cache_doubt(job);
     }
     return true;

@@ -77,7 +77,8 @@ static bool write_request(struct planning *planning, struct cached_job *job,
 /* May the job grow?  Only when the extra is free, that is when other jobs have made room. */
 static bool may_grow(struct planning *planning, const struct cached_job *job)
 {
-    return job->next <= job->size || !planning->told || pools_take_growth(&planning->growable, job);
+    return planning_rows_let_grow(planning, job) && (job->next <= job->size || !planning->told ||
+                                                     pools_take_growth(&planning->growable, job));
 }
 
 /* How much of each pool must be freed for jobs that start or grow by this plan. */
@@ -181,7 +182,7 @@ static const char *deadline_status_of(const struct planning *planning, const str
         return words[DEADLINE_LATE];
     if (forecast_is_trial(job))
         return words[job->known ? DEADLINE_CANNOT_MEET : DEADLINE_AT_RISK];
-    if (is_crowded_out(job, lines))
+    if (job->over || is_crowded_out(job, lines))
         return words[DEADLINE_AT_RISK];
     return words[job->plan.deadline_status];
 }
@@ -213,13 +214,14 @@ static struct text reason_of(struct arena *arena, const struct planning *plannin
     bool timed =
         job_cache_takes_part(job) && job->record.deadline && planning->now < job->record.deadline;
     bool told = timed && (!crowded || forecast_is_trial(job));
-    const char *reason = told ? deadline_reason(job) : NULL;
+    const char *reason = told && !job->over ? deadline_reason(job) : NULL;
     bool waits = job->state == STATE_RENDERED;
     if (!waits)
         return text_of(reason);
     const char *wait = job->outgrown   ? "it requests more than the executor has in total"
                        : job->asked    ? "a request to kill or hold it is pending"
                        : job->intended ? "the executor is being asked whether it has the job"
+                       : job->over ? "waiting for room under limits.rows, of which its why tells"
                        : job->next > 0 || crowded ? "waiting for resources"
                                                   : "waiting: other jobs go first";
     return reason ? arena_printf(arena, "%s; %s", reason, wait) : text_of(wait);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 
 #include "base/log.h"
 #include "stages/shared/use_explain.h"
@@ -36,6 +37,7 @@ void admission_open(struct submitter *submitter)
 
 void admission_close(struct submitter *submitter)
 {
+    names_free(submitter->hypothetical);
     use_free(submitter->use);
     parked_free(submitter->parked);
 }
@@ -44,6 +46,7 @@ static void stop_explaining(void *context, const char *id)
 {
     struct submitter *submitter = context;
     waits_retract(submitter->waits, id);
+    planning_note_job(submitter->planning, NULL);
 }
 
 static bool is_in_rendered(void *context, const char *id)
@@ -94,7 +97,7 @@ static bool is_kept_back(void *context, struct use_over *over)
 static bool stands_behind(struct submitter *submitter, const struct item *item,
                           struct use_over *over)
 {
-    struct newcomer newcomer = {submitter, submit_queue_job(item)};
+    struct newcomer newcomer = {submitter, submit_queue_job(submitter, item)};
     return parked_count(submitter->parked) && !parked_has_turn(submitter->parked, item->place.id) &&
            use_find_row(submitter->use, &item->record, is_kept_back, &newcomer, over);
 }
@@ -110,7 +113,7 @@ static bool is_claimed(void *context, struct use_over *over)
 static bool borrows_claimed(struct submitter *submitter, const struct item *item,
                             struct use_over *over)
 {
-    struct newcomer newcomer = {submitter, submit_queue_job(item)};
+    struct newcomer newcomer = {submitter, submit_queue_job(submitter, item)};
     return use_find_row(submitter->use, &item->record, is_claimed, &newcomer, over);
 }
 
@@ -121,7 +124,7 @@ static void park(struct submitter *submitter, struct item *item, const struct us
     if (!stage_is_fenced(&submitter->stage) &&
         waits_explain(item->job, WAITING_LIMIT, reason->text, &error))
         log_warn("%s: %s", item->place.id, error.text);
-    const struct queue_job job = submit_queue_job(item);
+    const struct queue_job job = submit_queue_job(submitter, item);
     parked_add(submitter->parked, over, &job);
     submitter->newly_parked++;
     handover_close(item);
@@ -144,6 +147,76 @@ static bool has_to_wait(struct submitter *submitter, const struct item *item, st
         return false;
     return !handover_is_unsettled(item->job);
 }
+
+/* ---- what the planner is told ---- */
+
+static bool begin_plan(void *context)
+{
+    struct submitter *submitter = context;
+    struct error error;
+    return use_look(submitter->use, &error) ==
+           0; /* else nothing is submitted, which is said then */
+}
+
+static void end_plan(void *context)
+{
+    struct submitter *submitter = context;
+    void *id;
+    while ((id = names_first(submitter->hypothetical))) {
+        use_drop(submitter->use, names_text(id).data);
+        names_remove(submitter->hypothetical, id);
+    }
+}
+
+static bool allow_planned(void *context, const char *id, const struct job_record *record)
+{
+    struct submitter *submitter = context;
+    struct use_over over;
+    if (use_has(submitter->use, id))
+        return !use_exceeds_instead(submitter->use, id, record);
+    if (parked_has(submitter->parked, id))
+        return false;
+    struct item item = {.record = *record};
+    snprintf(item.place.id, sizeof(item.place.id), "%s", id);
+    return !use_exceeds_running(submitter->use, record, &over) &&
+           !stands_behind(submitter, &item, &over) && !borrows_claimed(submitter, &item, &over);
+}
+
+static void count_planned(void *context, const char *id, const struct job_record *record)
+{
+    struct submitter *submitter = context;
+    if (use_has(submitter->use, id) || !names_add(submitter->hypothetical, text_of(id)))
+        return;
+    use_add(submitter->use, id, record, USE_RUNNING, true);
+}
+
+static void grow_planned(void *context, const char *id, const struct job_record *record)
+{
+    struct submitter *submitter = context;
+    use_add(submitter->use, id, record, USE_RUNNING, false);
+}
+
+static bool is_parked(void *context, const char *id)
+{
+    return admission_is_parked(context, id);
+}
+
+void admission_advise(struct submitter *submitter)
+{
+    if (!submitter->use)
+        return;
+    submitter->hypothetical = names_new(SIZE_MAX, 0);
+    submitter->rows = (struct planning_rows){.begin = begin_plan,
+                                             .end = end_plan,
+                                             .allow = allow_planned,
+                                             .count = count_planned,
+                                             .grow = grow_planned,
+                                             .is_told = is_parked,
+                                             .context = submitter};
+    planning_set_rows(submitter->planning, &submitter->rows);
+}
+
+/* ---- jobs that are submitted ---- */
 
 bool admission_grant(struct submitter *submitter, struct item *item)
 {

@@ -53,12 +53,14 @@ struct submitter {
     char over[ID_SIZE]; /* a job that waits for its owner's share of that limit; or "" */
     bool is_paused;     /* by `pause`: only what the executor may have already is submitted */
     struct pause pause;
-    struct use *use;           /* what runs, by the rows of limits.rows; NULL: no row limits it */
-    struct parked *parked;     /* with it: the jobs that are over a row */
-    size_t newly_parked;       /* in this batch */
-    bool reclaims;             /* jobs may be stopped for others ... */
-    int64_t reclaim_next;      /* ... which is looked at then, of clock_elapsed() */
-    struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
+    struct use *use;            /* what runs, by the rows of limits.rows; NULL: no row limits it */
+    struct parked *parked;      /* with it: the jobs that are over a row */
+    size_t newly_parked;        /* in this batch */
+    struct planning_rows rows;  /* with it: what it tells the planner ... */
+    struct names *hypothetical; /* ... and the ids of jobs that count while that plans */
+    bool reclaims;              /* jobs may be stopped for others ... */
+    int64_t reclaim_next;       /* ... which is looked at then, of clock_elapsed() */
+    struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
     /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
     struct queue_job first;
     struct arena *arena; /* of a batch */
@@ -100,6 +102,8 @@ bool admission_grant(struct submitter *submitter, struct item *item);
 void admission_withdraw(struct submitter *submitter, const struct item *item);
 /* It has been submitted, or not: what counts follows its fate. */
 void admission_end(struct submitter *submitter, const struct item *item);
+/* Tell the planner what the rows leave.  After admission_open(). */
+void admission_advise(struct submitter *submitter);
 bool admission_is_parked(const struct submitter *submitter, const char *id);
 /* Look whether the spool is paused, where that may have changed. */
 void admission_look_for_pause(struct submitter *submitter, bool seen);
@@ -111,7 +115,7 @@ bool reclaim_is_needed(const struct job_limits *limits);
 void reclaim_jobs(struct submitter *submitter);
 
 /* The job of an open item, as the queue has it. */
-struct queue_job submit_queue_job(const struct item *item);
+struct queue_job submit_queue_job(const struct submitter *submitter, const struct item *item);
 
 /* Fill a batch for an executor that starts jobs as capacity becomes free.  Returns the number of
  * jobs. */

@@ -78,14 +78,18 @@ static bool take_next(struct submitter *submitter, char id[static ID_SIZE])
     return false;
 }
 
-struct queue_job submit_queue_job(const struct item *item)
+/* While a plan chooses among its sizes, a job can start with the least. */
+struct queue_job submit_queue_job(const struct submitter *submitter, const struct item *item)
 {
-    const struct job_record *record = &item->record;
-    struct queue_job job = {
-        .owner = record->uid,
-        .priority = record->priority,
-        .gpu_time = use_of(record).gpu_time,
-        .demand = resources_demand(record->cpus, record->memory, record->gpus, record->gpu_type)};
+    struct job_record least = item->record;
+    if (least.sizes.kind != SIZE_FIXED && planning_is_on(submitter->planning))
+        least.size_now = least.sizes.least;
+    const struct use_amounts amounts = use_of(&least);
+    struct queue_job job = {.owner = least.uid,
+                            .priority = least.priority,
+                            .gpu_time = amounts.gpu_time,
+                            .demand = resources_demand(amounts.cpus, amounts.memory,
+                                                       (int)amounts.gpus, least.gpu_type)};
     memcpy(job.id, item->place.id, ID_SIZE);
     return job;
 }
@@ -98,7 +102,7 @@ static bool wait_for_limit(struct submitter *submitter, struct item *item)
     admission_withdraw(submitter, item);
     memcpy(share ? submitter->over : submitter->next, item->place.id, ID_SIZE);
     if (share && !planning_is_on(submitter->planning)) {
-        const struct queue_job job = submit_queue_job(item);
+        const struct queue_job job = submit_queue_job(submitter, item);
         queue_rest(submitter->queue, &job);
     }
     handover_close(item);
@@ -142,7 +146,7 @@ static size_t take_items(struct submitter *submitter)
 /* Put a job that stays in rendered/ back into the queue, for a little later. */
 static void put_back(struct submitter *submitter, const struct item *item)
 {
-    struct queue_job job = submit_queue_job(item);
+    struct queue_job job = submit_queue_job(submitter, item);
     job.unsettled = item->fate == ITEM_KEEP && (submitter->backfill || submitter->is_paused);
     if (guard_is_narrow(submitter->guard))
         queue_add(submitter->tried, &job);
@@ -492,6 +496,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
         admission_open(submitter);
         submitter->backfill = backfill_new(&stage->spool, submitter->executor);
         submitter->planning = planning_new(stage, submitter->executor);
+        admission_advise(submitter);
         if (submitter->executor->operations->inspect)
             submitter->executor->operations->inspect(submitter->executor, tell_absent, NULL);
     }

@@ -31,13 +31,24 @@ static inline void fake_submit(struct executor *executor, struct submission **ba
     }
 }
 
+static inline int fake_capacity(struct executor *executor, struct capacity *capacity,
+                                struct error *problem)
+{
+    (void)executor;
+    (void)capacity;
+    return error_set(problem, "nobody knows");
+}
+
 static inline void fake_close(struct executor *executor)
 {
     (void)executor;
 }
 
-static const struct executor_operations operations = {
-    .name = "fake", .ready = fake_ready, .submit = fake_submit, .close = fake_close};
+static const struct executor_operations operations = {.name = "fake",
+                                                      .ready = fake_ready,
+                                                      .submit = fake_submit,
+                                                      .capacity = fake_capacity,
+                                                      .close = fake_close};
 
 struct asking {
     uid_t uid;

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "spool/usage.h"
+#include "stages/shared/resize.h"
 
 static void who_is_over_waits_and_is_told(void **state)
 {
@@ -195,6 +196,45 @@ static void what_ran_before_a_restart_counts(void **state)
     run_round_after(6000);
     /* What the executor may have is asked about, whatever the row says. */
     ran("maybe ");
+}
+
+/* A job that runs at another size counts with that, and with a larger one from when that is asked for. */
+static void what_is_resized_counts_as_it_is(void **state)
+{
+    struct job_record record;
+    struct arena *arena = arena_new();
+    (void)state;
+    begin("  - {user: \"*\", gpus: 4}\n");
+    const char *elastic = put("elastic", &(struct asking){.uid = ANN, .gpus = 1});
+    run_round_after(0);
+    int job = open_job(elastic, STATE_SUBMITTED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    record.sizes = (struct sizes){.kind = SIZE_GPUS, .least = 1, .most = 4};
+    record.size = record.size_asked = 1;
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    begin("  - {user: \"*\", gpus: 4}\n");
+    put("two", &(struct asking){.uid = ANN, .gpus = 2});
+    run_round_after(300);
+    ran("elastic two ");
+    const struct resize_request request = {
+        .generation = 1, .from = 1, .to = 2, .when = now, .reason = "there is room"};
+    assert_int_equal(resize_write(job, &record, &request, &error), 0);
+    put("one", &(struct asking){.uid = ANN, .gpus = 1});
+    run_round_after(300);
+    ran("");
+    record.size_now = 2;
+    record.resizes = 1;
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    assert_int_equal(resize_clear(job, &error), 0);
+    run_round_after(300);
+    ran("");
+    record.size_now = 1;
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    run_round_after(300);
+    run_round_after(300);
+    ran("one ");
+    close(job);
+    arena_free(arena);
 }
 
 enum { HOUR = 3600000, DAY = 24 * HOUR };
@@ -388,6 +428,7 @@ int main(void)
         TEST(what_can_never_start_stands_in_nobodys_way),
         TEST(what_ran_before_a_restart_counts),
         TEST(what_is_kept_counts_once),
+        TEST(what_is_resized_counts_as_it_is),
         TEST(hours_of_a_period_count),
         TEST(what_runs_counts_for_what_it_may_use),
         TEST(what_has_no_end_counts_until_now),

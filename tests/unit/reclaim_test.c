@@ -169,6 +169,23 @@ static void higher_priority_goes_first_in_its_queue(void **state)
     assert_false(is_told_to_stop(small));
 }
 
+static void equals_wait_for_one_another(void **state)
+{
+    (void)state;
+    begin("  - {queue: \"*\", running: 1, preempt: lower}\n");
+    const char *first = put("first", &(struct asking){.queue = "a"});
+    run_round_after(0);
+    start(first);
+    put("second", &(struct asking){.queue = "a"});
+    run_round_after(600);
+    run_round_after(600);
+    assert_false(is_told_to_stop(first));
+    put("third", &(struct asking){.queue = "a", .priority = 1});
+    run_round_after(600);
+    run_round_after(600);
+    assert_true(is_told_to_stop(first));
+}
+
 /* After a crash nobody is asked twice, or asked in the place of another. */
 static void what_was_asked_is_known_after_a_restart(void **state)
 {
@@ -309,13 +326,10 @@ static void shares_hold_at_any_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_idle_is_borrowed_and_given_back),
-        TEST(what_is_lent_is_bounded),
-        TEST(nobody_is_stopped_who_is_needless),
-        TEST(who_is_exempt_stays),
-        TEST(higher_priority_goes_first_in_its_queue),
-        TEST(what_was_asked_is_known_after_a_restart),
-        TEST(shares_hold_at_any_moment),
+        TEST(what_is_idle_is_borrowed_and_given_back), TEST(what_is_lent_is_bounded),
+        TEST(nobody_is_stopped_who_is_needless),       TEST(who_is_exempt_stays),
+        TEST(higher_priority_goes_first_in_its_queue), TEST(equals_wait_for_one_another),
+        TEST(what_was_asked_is_known_after_a_restart), TEST(shares_hold_at_any_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

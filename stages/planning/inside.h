@@ -11,7 +11,7 @@
 #include "stages/planning/backfill.h"
 #include "stages/planning/pools.h"
 #include "stages/planning/overdue.h"
-#include "stages/planning/planning.h"
+#include "stages/planning/allowance.h"
 
 struct planning {
     struct stage *stage;
@@ -19,7 +19,7 @@ struct planning {
     struct job_cache *job_cache;
     struct runs *runs;
     struct overdue *turns;
-    const struct planning_rows *rows; /* NULL: none */
+    const struct allowance *rows; /* NULL: none */
     bool on,
         looked; /* the directories were looked at, so that it is known whether planning is on */
     int64_t due, made;        /* of clock_elapsed() */

@@ -32,7 +32,7 @@ struct planning *planning_new(struct stage *stage, struct executor *executor)
     return planning;
 }
 
-void planning_set_rows(struct planning *planning, const struct planning_rows *rows)
+void planning_set_rows(struct planning *planning, const struct allowance *rows)
 {
     planning->rows = rows;
 }

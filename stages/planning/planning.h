@@ -32,31 +32,16 @@
 #ifndef STAGES_PLANNING_PLANNING_H
 #define STAGES_PLANNING_PLANNING_H
 
+#include "stages/planning/allowance.h"
 #include "stages/stage.h"
 
 struct planning;
 
-/* What the rows of limits.rows leave; in `record` the size is size_now. */
-struct planning_rows {
-    /* Questions for one plan begin; false: no row limits what runs, or that is not known now.  Then what counted for
-     * them ends. */
-    bool (*begin)(void *context);
-    void (*end)(void *context);
-    /* May a job that waits start, or one that runs have this size in place of its own? */
-    bool (*allow)(void *context, const char *id, const struct job_record *record);
-    /* One that waits counts until the end of these questions; one that runs counts with that size. */
-    void (*count)(void *context, const char *id, const struct job_record *record);
-    void (*grow)(void *context, const char *id, const struct job_record *record);
-    /* Does the job know that it waits for a row? */
-    bool (*is_told)(void *context, const char *id);
-    void *context;
-};
-/* From the next plan on; NULL: there are none.  It must live as long. */
-void planning_set_rows(struct planning *planning, const struct planning_rows *rows);
-
 /* Both must live as long. */
 struct planning *planning_new(struct stage *stage, struct executor *executor);
 void planning_free(struct planning *planning); /* NULL is fine */
+/* Plans keep to this from now on; it must live as long. */
+void planning_set_rows(struct planning *planning, const struct allowance *rows);
 
 bool planning_is_on(const struct planning *planning);
 

@@ -41,7 +41,7 @@ static struct cached_job **list_jobs(const struct planning *planning, size_t *co
 
 static bool ask(const struct planning *planning, const struct cached_job *job, int64_t size)
 {
-    const struct planning_rows *rows = planning->rows;
+    const struct allowance *rows = planning->rows;
     struct job_record record = job->record;
     record.size_now = record.sizes.kind == SIZE_FIXED ? 0 : size;
     return rows->allow(rows->context, job_cache_id(job), &record);
@@ -69,7 +69,7 @@ static void count_least(const struct planning *planning, const struct cached_job
 
 void planning_rows_look(struct planning *planning)
 {
-    const struct planning_rows *rows = planning->rows;
+    const struct allowance *rows = planning->rows;
     size_t count;
     if (!rows || !rows->begin(rows->context))
         return;

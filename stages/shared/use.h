@@ -24,7 +24,8 @@ struct use_amounts {
     int64_t gpu_time;                 /* of gpu_hours: a GPU for a millisecond */
 };
 
-/* What a job takes at the size that it has, or is rendered at; of gpu_time its GPUs until its time limit, and a little where it has GPUs and no limit. */
+/* What a job takes at the size that it has, or is rendered at; of gpu_time its GPUs until its time limit, and a little
+ * where it has GPUs and no limit. */
 struct use_amounts use_of(const struct job_record *record);
 
 /* Jobs of the directories in `states` (1 << STATE_...) count.  Both arguments must outlive the result. */

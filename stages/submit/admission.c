@@ -206,13 +206,13 @@ void admission_advise(struct submitter *submitter)
     if (!submitter->use)
         return;
     submitter->hypothetical = names_new(SIZE_MAX, 0);
-    submitter->rows = (struct planning_rows){.begin = begin_plan,
-                                             .end = end_plan,
-                                             .allow = allow_planned,
-                                             .count = count_planned,
-                                             .grow = grow_planned,
-                                             .is_told = is_parked,
-                                             .context = submitter};
+    submitter->rows = (struct allowance){.begin = begin_plan,
+                                         .end = end_plan,
+                                         .allow = allow_planned,
+                                         .count = count_planned,
+                                         .grow = grow_planned,
+                                         .is_told = is_parked,
+                                         .context = submitter};
     planning_set_rows(submitter->planning, &submitter->rows);
 }
 

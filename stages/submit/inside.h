@@ -1,7 +1,8 @@
 /* stages/submit/inside.h - the inside of the submit stage
  *
  * Only submit.c (which jobs, and when), in_order.c (which of them when the executor has no queue),
- * admission.c (which may start under limits.rows), reclaim.c (who stops for them) and handover.c (how one job of a batch is submitted) include this.
+ * admission.c (which may start under limits.rows), reclaim.c (who stops for them) and handover.c (how one
+ * job of a batch is submitted) include this.
  */
 #ifndef STAGES_SUBMIT_INSIDE_H
 #define STAGES_SUBMIT_INSIDE_H
@@ -56,7 +57,7 @@ struct submitter {
     struct use *use;            /* what runs, by the rows of limits.rows; NULL: no row limits it */
     struct parked *parked;      /* with it: the jobs that are over a row */
     size_t newly_parked;        /* in this batch */
-    struct planning_rows rows;  /* with it: what it tells the planner ... */
+    struct allowance rows;      /* with it: what it tells the planner ... */
     struct names *hypothetical; /* ... and the ids of jobs that count while that plans */
     bool reclaims;              /* jobs may be stopped for others ... */
     int64_t reclaim_next;       /* ... which is looked at then, of clock_elapsed() */

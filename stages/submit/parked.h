@@ -26,7 +26,7 @@ size_t parked_count(const struct parked *parked);
 bool parked_keeps_back(const struct parked *parked, struct text key, const struct use_amounts *room,
                        const struct queue_job *job);
 
-/* Note in a cohort what those of its queues that stand first in line, or have their turn, claim of what is their own. */
+/* Note in a cohort what jobs of its queues that stand in line, or have their turn, claim of what is their own. */
 void parked_claim(const struct parked *parked, const struct use_cohort *cohort);
 /* Would the job borrow GPUs which others claim? */
 bool parked_leaves_none(const struct parked *parked, struct use *use, const struct limit_row *row,

@@ -224,10 +224,10 @@ static int check_row(const struct section *section, const struct value *item, st
     if (!row->name.length)
         return section_expected(section, item, "", "one of user, group and queue in each row");
     if (row->running < 0 && row->waiting < 0 && row->cpus < 0 && row->memory < 0 && row->gpus < 0 &&
-        row->time_limit < 0 && row->gpu_time < 0)
+        row->time_limit < 0 && row->gpu_time < 0 && !row->preempts)
         return section_expected(section, item, "",
-                                "at least one of running, waiting, cpus, memory, gpus, time_limit "
-                                "and gpu_hours in each row");
+                                "at least one of running, waiting, cpus, memory, gpus, time_limit, "
+                                "gpu_hours and preempt in each row");
     if (row->gpu_time >= 0 && row->over == LIMIT_REFUSE)
         return section_expected(section, value_get(item, "over"), "over",
                                 "wait beside gpu_hours: what was used is known only later");

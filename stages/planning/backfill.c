@@ -214,6 +214,16 @@ int backfill_take(struct backfill *backfill, const struct demand *demand, struct
     return 0;
 }
 
+struct demand backfill_lacks(const struct backfill *backfill, const struct demand *demand)
+{
+    struct demand lacks = *demand;
+    const struct stock *free = &backfill->free;
+    lacks.cpus = not_negative(demand->cpus - not_negative(free->cpus));
+    lacks.memory = not_negative(demand->memory - not_negative(free->memory));
+    lacks.gpus = (int)not_negative(demand->gpus - not_negative(gpus_for(backfill, free, demand)));
+    return lacks;
+}
+
 /* ---- when jobs are over ---- */
 
 /* Seconds that the job runs from now on, or from its start if it does not run; negative: not known.

@@ -53,6 +53,9 @@ bool backfill_fits_ever(const struct backfill *backfill, const struct demand *de
 /* Take this from what is free.  -1 and a sentence, "needs 2 CPUs, 1 of 2 free", when there is less. */
 int backfill_take(struct backfill *backfill, const struct demand *demand, struct error *error);
 
+/* How much more must be free for it to start. */
+struct demand backfill_lacks(const struct backfill *backfill, const struct demand *demand);
+
 /* Reserve this much for the first job, which does not fit. */
 void backfill_reserve(struct backfill *backfill, const struct demand *demand);
 /* Could a job that needs this much pass, if it ends soon? */

@@ -17,7 +17,7 @@ static bool is_needed(const struct job_limits *limits)
     for (size_t i = 0; i < limits->row_count; i++) {
         const struct limit_row *row = &limits->rows[i];
         if (row->running >= 0 || row->cpus >= 0 || row->memory >= 0 || row->gpus >= 0 ||
-            row->gpu_time >= 0)
+            row->gpu_time >= 0 || row->preempts)
             return true;
     }
     return false;

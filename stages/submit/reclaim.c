@@ -128,7 +128,48 @@ static void preempt_lower(void *context, const struct use_over *over, const stru
         limit_row_is_for_each(row) ? text_of(strchr(over->key.data, ':') + 1) : row->name;
     snprintf(reason, sizeof(reason), "%s has a higher priority in queue %.40s", first->id,
              name.data);
-    victims_choose_lower(&reclaiming->victims, name, first->priority, needed);
+    victims_choose_lower(&reclaiming->victims, name, first->priority, row->gpu_type, needed);
+    ask_chosen(reclaiming, reason);
+}
+
+/* Are jobs of its queue stopped for it, if they are of lower priority? */
+static bool preempts(const struct submitter *submitter, const struct job_record *record)
+{
+    const struct job_limits *limits = &submitter->stage.settings.limits;
+    for (size_t i = 0; i < limits->row_count; i++)
+        if (limits->rows[i].preempts &&
+            limit_row_holds_for(&limits->rows[i], record->uid, record->gid, record->queue,
+                                record->gpu_type))
+            return true;
+    return false;
+}
+
+/* The first job for which this machine has no room, although its rows have: jobs of lower priority make some. */
+static void preempt_for_first(struct reclaiming *reclaiming)
+{
+    struct submitter *submitter = reclaiming->submitter;
+    const struct queue_job *first = &submitter->first;
+    struct job_place place = {.state = STATE_RENDERED};
+    struct job_record record;
+    struct error error;
+    char reason[160];
+    if (!first->id[0] || !submitter->backfill || planning_is_on(submitter->planning) ||
+        backfill_refresh(submitter->backfill, &error))
+        return;
+    snprintf(place.id, sizeof(place.id), "%s", first->id);
+    int job = job_open(&submitter->stage.spool, &place);
+    bool read = job >= 0 && !record_read(job, reclaiming->arena, &record, NULL);
+    if (job >= 0)
+        sys.close(job);
+    if (!read || !preempts(submitter, &record) || !know_victims(reclaiming))
+        return;
+    const struct demand lacks = backfill_lacks(submitter->backfill, &first->demand);
+    const struct use_amounts needed = {
+        .cpus = lacks.cpus, .memory = lacks.memory, .gpus = lacks.gpus};
+    snprintf(reason, sizeof(reason), "%s has a higher priority in queue %.40s", first->id,
+             record.queue.data);
+    victims_choose_lower(&reclaiming->victims, record.queue, record.priority, record.gpu_type,
+                         needed);
     ask_chosen(reclaiming, reason);
 }
 
@@ -173,6 +214,7 @@ void reclaim_jobs(struct submitter *submitter)
         if (limit_row_shares(&limits->rows[i]))
             reclaim_lent(&reclaiming, &limits->rows[i]);
     parked_walk(submitter->parked, preempt_lower, &reclaiming);
+    preempt_for_first(&reclaiming);
     if (reclaiming.written && spool_sync(&submitter->stage.spool, &error))
         log_warn("%s", error.text);
     notify_stopped(&reclaiming);

@@ -166,43 +166,53 @@ static bool is_enough(const struct use_amounts *needed)
     return needed->jobs <= 0 && needed->cpus <= 0 && needed->memory <= 0 && needed->gpus <= 0;
 }
 
-/* Has it any of what is needed? */
-static bool helps(const struct victim *victim, const struct use_amounts *needed)
+/* What it would free: GPUs of another type are of no use. */
+static struct use_amounts freed_by(const struct victim *victim, struct text gpu_type)
 {
-    return needed->jobs > 0 || (needed->cpus > 0 && victim->has.cpus) ||
-           (needed->memory > 0 && victim->has.memory) || (needed->gpus > 0 && victim->has.gpus);
+    struct use_amounts freed = victim->has;
+    if (gpu_type.length && !text_equal(victim->record->gpu_type, gpu_type))
+        freed.gpus = 0;
+    return freed;
 }
 
-static void take(struct use_amounts *needed, const struct victim *victim, int sign)
+static bool helps(const struct use_amounts *freed, const struct use_amounts *needed)
+{
+    return needed->jobs > 0 || (needed->cpus > 0 && freed->cpus) ||
+           (needed->memory > 0 && freed->memory) || (needed->gpus > 0 && freed->gpus);
+}
+
+static void take(struct use_amounts *needed, const struct use_amounts *freed, int sign)
 {
     needed->jobs -= sign;
-    needed->cpus -= sign * victim->has.cpus;
-    needed->memory -= sign * victim->has.memory;
-    needed->gpus -= sign * victim->has.gpus;
+    needed->cpus -= sign * freed->cpus;
+    needed->memory -= sign * freed->memory;
+    needed->gpus -= sign * freed->gpus;
 }
 
 void victims_choose_lower(struct victims *victims, struct text queue, int priority,
-                          struct use_amounts needed)
+                          struct text gpu_type, struct use_amounts needed)
 {
     bool *mine = memory_allocate(victims->count + 1);
     size_t end = 0;
     for (; end < victims->count && !is_enough(&needed); end++) {
-        struct victim *victim = &victims->items[end];
+        const struct victim *victim = &victims->items[end];
+        const struct use_amounts freed = freed_by(victim, gpu_type);
         bool stops = victim->stops || victim->chosen;
-        if (!text_equal(victim->queue, queue) || !helps(victim, &needed) ||
+        if (!text_equal(victim->queue, queue) || !helps(&freed, &needed) ||
             (!stops && (victim->priority >= priority || victim->is_exempt)))
             continue;
         mine[end] = !stops;
-        take(&needed, victim, 1);
+        take(&needed, &freed, 1);
     }
     bool enough = is_enough(&needed);
     while (end-- > 0) {
+        const struct use_amounts freed = freed_by(&victims->items[end], gpu_type);
         if (!mine[end])
             continue;
-        take(&needed, &victims->items[end], -1);
+        take(&needed, &freed, -1);
         if (enough && !is_enough(&needed)) {
             victims->items[end].chosen = true;
-            take(&needed, &victims->items[end], 1);
+            take(&needed, &freed, 1);
         }
     }
     free(mine);

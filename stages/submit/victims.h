@@ -44,9 +44,9 @@ int victims_read(const struct victims_terms *terms, struct arena *arena, struct 
  * borrow. */
 void victims_choose_borrowers(struct victims *victims, const struct use_cohort *cohort);
 
-/* Choose until that much is free, among the jobs of the queue that have a lower priority; none when all of them are
- * not enough. */
+/* Choose until that much is free, GPUs of that type unless it is empty, among the jobs of the queue that have a lower
+ * priority; none when all of them are not enough. */
 void victims_choose_lower(struct victims *victims, struct text queue, int priority,
-                          struct use_amounts needed);
+                          struct text gpu_type, struct use_amounts needed);
 
 #endif

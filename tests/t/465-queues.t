@@ -11,12 +11,13 @@ set_setting cpus 4 memory 4Gi gpus '[/dev/zero, /dev/full]' poll_interval 200ms 
     rows '[{queue: prod, gpus: 2, lend_gpus: 2}, {queue: research, gpus: 0, borrow_gpus: 2}]'
 mkdir -m 777 "$scratch/kept"
 
+cpus=0.5 # of each job
 # job NAME QUEUE GPUS LINE... <SCRIPT
 job() {
     local name=$1 queue=$2 gpus=$3
     shift 3
     {
-        printf '%s\n' "name: $name" "queue: $queue" "tasks: {main: {cpus: 0.5, memory: 64Mi, gpus: $gpus}}" \
+        printf '%s\n' "name: $name" "queue: $queue" "tasks: {main: {cpus: $cpus, memory: 64Mi, gpus: $gpus}}" \
             "output: $scratch/kept" "$@" 'script: |'
         sed 's/^/  /'
     } >"$scratch/$name.tmp"
@@ -69,5 +70,28 @@ like "$(log_of plain)" ' failed reason=Preempted .*why="The job was stopped to f
 touch "$scratch/kept/plain-may-end"
 ok "and is done in another attempt" wait_for 60 in_state plain "done"
 like "$(<"$(job_dir plain)/job.yaml")" 'attempt: 2' "its second"
+
+# Inside a queue, and where the machine has no room.
+>"$scratch/daemon.log"
+set_setting rows '[{queue: batch, preempt: lower}]'
+ok "the rows may be changed" wait_for 20 grep -q "dlspool.yaml has changed" "$scratch/daemon.log"
+rm -f "$scratch/kept/step"
+cpus=3
+job low batch 0 'priority: -10' 'checkpoint: {signal: USR1, grace: 30s}' <<'JOB'
+#!/bin/sh
+step="$DLSPOOL_OUTPUT/step"
+echo "begins at $(cat "$step" 2>/dev/null || echo 0)"
+trap 'echo 8 >"$step"; exit 3' USR1
+[ -e "$step" ] || while :; do sleep 0.1; done
+JOB
+ok "a job of low priority runs" wait_for 60 prints low 'begins at 0'
+job high batch 0 'priority: 10' <<'JOB'
+#!/bin/sh
+true
+JOB
+ok "one of higher priority is done first" wait_for 60 in_state high "done"
+ok "then the other one" wait_for 60 in_state low "done"
+like "$(log_of low)" ' stopping .*reason="high-.* has a higher priority in queue batch"' "which was stopped for it"
+ok "and went on from its checkpoint" prints low 'begins at 8'
 stop_daemon
 done_testing

@@ -33,19 +33,24 @@ void admission_open(struct submitter *submitter)
     use_count_gpu_time(submitter->use);
     submitter->reclaims = reclaim_is_needed(limits);
     submitter->parked = parked_new();
+    submitter->woken = names_new(SIZE_MAX, 0);
 }
 
 void admission_close(struct submitter *submitter)
 {
     names_free(submitter->hypothetical);
+    names_free(submitter->woken);
     use_free(submitter->use);
     parked_free(submitter->parked);
 }
 
-static void stop_explaining(void *context, const char *id)
+/* Its `why` goes when it starts, or is written anew when another row keeps it; only when neither has happened by the
+ * next batch is it taken away. */
+static void note_woken(void *context, const char *id)
 {
     struct submitter *submitter = context;
-    waits_retract(submitter->waits, id);
+    if (!names_find(submitter->woken, text_of(id)))
+        names_add(submitter->woken, text_of(id));
     planning_note_job(submitter->planning, NULL);
 }
 
@@ -56,6 +61,16 @@ static bool is_in_rendered(void *context, const char *id)
     return !sys.fstatat(submitter->stage.spool.states[STATE_RENDERED], id, &status,
                         AT_SYMLINK_NOFOLLOW) ||
            errno != ENOENT;
+}
+
+static void stop_explaining(struct submitter *submitter)
+{
+    void *id;
+    while ((id = names_first(submitter->woken))) {
+        if (!parked_has(submitter->parked, names_text(id).data))
+            waits_retract(submitter->waits, names_text(id).data);
+        names_remove(submitter->woken, id);
+    }
 }
 
 int admission_begin(struct submitter *submitter)
@@ -70,7 +85,8 @@ int admission_begin(struct submitter *submitter)
         log_warn("%s; nothing is submitted until this works", error.text);
         return -1;
     }
-    const struct parked_waker waker = {is_in_rendered, stop_explaining, submitter};
+    stop_explaining(submitter);
+    const struct parked_waker waker = {is_in_rendered, note_woken, submitter};
     parked_wake(submitter->parked, submitter->use, submitter->queue, &waker);
     reclaim_jobs(submitter);
     return 0;

@@ -54,9 +54,11 @@ struct submitter {
     char over[ID_SIZE]; /* a job that waits for its owner's share of that limit; or "" */
     bool is_paused;     /* by `pause`: only what the executor may have already is submitted */
     struct pause pause;
-    struct use *use;            /* what runs, by the rows of limits.rows; NULL: no row limits it */
-    struct parked *parked;      /* with it: the jobs that are over a row */
-    size_t newly_parked;        /* in this batch */
+    struct use *use;       /* what runs, by the rows of limits.rows; NULL: no row limits it */
+    struct parked *parked; /* with it: the jobs that are over a row */
+    size_t newly_parked;   /* in this batch */
+    /* Ids of jobs that have left their line, and whose `why` still says what they waited for. */
+    struct names *woken;
     struct allowance rows;      /* with it: what it tells the planner ... */
     struct names *hypothetical; /* ... and the ids of jobs that count while that plans */
     bool reclaims;              /* jobs may be stopped for others ... */

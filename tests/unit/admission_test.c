@@ -198,6 +198,41 @@ static void what_ran_before_a_restart_counts(void **state)
     ran("maybe ");
 }
 
+static int whys_removed;
+
+static int count_removed(int directory, const char *name, int flags)
+{
+    whys_removed += strcmp(name, "why") == 0;
+    return unlinkat(directory, name, flags);
+}
+
+/* What waits for one row after the other is told of each, and not of nothing in between. */
+static void each_row_is_told_once(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", running: 1}\n  - {queue: q, running: 1}\n");
+    const char *one = put("one", &(struct asking){.uid = ANN});
+    const char *two = put("two", &(struct asking){.uid = BOB, .queue = "q"});
+    run_round_after(0);
+    const char *both = put("both", &(struct asking){.uid = ANN, .queue = "q"});
+    run_round_after(300);
+    expect_why(both, "user ann has 1 job running");
+    whys_removed = 0;
+    sys.unlinkat = count_removed;
+    end_job(one);
+    run_round_after(300);
+    run_round_after(300);
+    expect_why(both, "queue q has 1 job running");
+    assert_int_equal(whys_removed, 0);
+    sys.unlinkat = unlinkat;
+    end_job(two);
+    run_round_after(300);
+    assert_true(in_state(both, STATE_SUBMITTED));
+    int job = open_job(both, STATE_SUBMITTED);
+    assert_int_equal(faccessat(job, "why", F_OK, 0), -1);
+    close(job);
+}
+
 /* A job that runs at another size counts with that, and with a larger one from when that is asked for. */
 static void what_is_resized_counts_as_it_is(void **state)
 {
@@ -428,6 +463,7 @@ int main(void)
         TEST(what_can_never_start_stands_in_nobodys_way),
         TEST(what_ran_before_a_restart_counts),
         TEST(what_is_kept_counts_once),
+        TEST(each_row_is_told_once),
         TEST(what_is_resized_counts_as_it_is),
         TEST(hours_of_a_period_count),
         TEST(what_runs_counts_for_what_it_may_use),

@@ -59,7 +59,7 @@ static bool is_exempt(const struct reading *reading, const struct victim *victim
     for (size_t i = 0; i < reading->terms->limits->row_count; i++) {
         const struct limit_row *row = &reading->terms->limits->rows[i];
         if (victim->ran < row->exempt &&
-            limit_row_holds_for(row, 0, 0, victim->queue, row->gpu_type))
+            limit_row_holds_for(row, 0, 0, victim->queue, victim->record->gpu_type))
             return true;
     }
     return false;

@@ -67,25 +67,29 @@ static void count_least(const struct planning *planning, const struct cached_job
     planning->rows->count(planning->rows->context, job_cache_id(job), &record);
 }
 
+/* Ask about one.  It counts for those behind it. */
+static void look_at(const struct planning *planning, struct cached_job *job)
+{
+    int64_t most = largest_allowed(planning, job);
+    job->over = !most;
+    if (most && job->record.sizes.kind != SIZE_FIXED)
+        forecast_limit(job, most);
+    if (most && job->state == STATE_RENDERED)
+        count_least(planning, job);
+}
+
 void planning_rows_look(struct planning *planning)
 {
     const struct allowance *rows = planning->rows;
     size_t count;
     if (!rows || !rows->begin(rows->context))
-        return;
+        return; /* what was found last still holds */
     struct cached_job **jobs = list_jobs(planning, &count);
     for (size_t i = 0; i < count; i++)
-        jobs[i]->parked = jobs[i]->state == STATE_RENDERED && !largest_allowed(planning, jobs[i]);
-    for (size_t i = 0; i < count; i++) {
-        struct cached_job *job = jobs[i];
-        int64_t most = job->parked ? 0 : largest_allowed(planning, job);
-        job->over = !most;
-        if (most && job->record.sizes.kind != SIZE_FIXED)
-            forecast_limit(job, most);
-        if (most && job->state == STATE_RENDERED)
-            count_least(planning, job);
-    }
+        look_at(planning, jobs[i]);
     rows->end(rows->context);
+    for (size_t i = 0; i < count; i++)
+        jobs[i]->parked = jobs[i]->over && !largest_allowed(planning, jobs[i]);
     free(jobs);
 }
 

@@ -202,7 +202,7 @@ static int check_queue(const struct section *section, const struct value *item,
                                               : "exempt";
     if ((shares || row->preempts || row->exempt) && row->subject != LIMIT_QUEUE)
         return section_expected(section, value_get(item, field), field,
-                                "it in the row of a queue only");
+                                "it beside queue only, as queues alone may have it");
     if (!shares)
         return 0;
     if (limit_row_is_for_each(row) || row->gpus < 0)
@@ -211,7 +211,10 @@ static int check_queue(const struct section *section, const struct value *item,
     if (row->over == LIMIT_REFUSE)
         return section_expected(section, value_get(item, "over"), "over",
                                 "wait in the row of a queue that shares its GPUs");
-    if (row->lend_gpus < 0 || row->lend_gpus > row->gpus)
+    if (row->lend_gpus > row->gpus)
+        return section_expected(section, value_get(item, "lend_gpus"), "lend_gpus",
+                                "at most gpus: no queue lends more than its own");
+    if (row->lend_gpus < 0)
         row->lend_gpus = row->gpus;
     if (row->borrow_gpus < 0)
         row->borrow_gpus = 0;
@@ -223,6 +226,8 @@ static int check_row(const struct section *section, const struct value *item, st
 {
     if (!row->name.length)
         return section_expected(section, item, "", "one of user, group and queue in each row");
+    if (check_queue(section, item, row))
+        return -1;
     if (row->running < 0 && row->waiting < 0 && row->cpus < 0 && row->memory < 0 && row->gpus < 0 &&
         row->time_limit < 0 && row->gpu_time < 0 && !row->preempts)
         return section_expected(section, item, "",
@@ -231,7 +236,7 @@ static int check_row(const struct section *section, const struct value *item, st
     if (row->gpu_time >= 0 && row->over == LIMIT_REFUSE)
         return section_expected(section, value_get(item, "over"), "over",
                                 "wait beside gpu_hours: what was used is known only later");
-    return check_queue(section, item, row);
+    return 0;
 }
 
 int limit_row_read_all(const struct section *section, const struct value *list,

@@ -244,6 +244,34 @@ static int close_all(void **state)
     return 0;
 }
 
+static void mistakes_in_rows_are_told(void **state)
+{
+    static const struct {
+        const char *row, *sentence;
+    } mistakes[] = {
+        {"{user: root, gpus: 1, borrow_gpus: 2}", "borrow_gpus: found 2, expected it beside queue"},
+        {"{user: root, gpus: 1, preempt: lower}",
+         "preempt: found \"lower\", expected it beside queue"},
+        {"{queue: a, borrow_gpus: 2}", "expected the name of one queue beside it, and gpus"},
+        {"{queue: \"*\", gpus: 2, lend_gpus: 2}",
+         "expected the name of one queue beside it, and gpus"},
+        {"{queue: a, gpus: 2, lend_gpus: 3}", "lend_gpus: found 3, expected at most gpus"},
+        {"{queue: a, gpus: 2, lend_gpus: 1, over: refuse}", "expected wait in the row of a queue"},
+        {"{queue: a, gpus: 1, preempt: always}", "expected never or lower"},
+        {"{queue: a, exempt: 30m}", "expected at least one of running"},
+        {"{user: root, gpu_hours: 200}", "gpu_hours: found 200, expected hours of a GPU, and the"},
+        {"{user: root, gpu_hours: 200/1s}", "gpu_hours: found \"200/1s\", expected hours of a GPU"},
+        {"{user: root, gpu_hours: x/1d}", "gpu_hours: found \"x/1d\", expected hours of a GPU"},
+        {"{user: root, gpu_hours: 2/1d, over: refuse}", "over: found \"refuse\", expected wait"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(mistakes); i++) {
+        char source[256];
+        snprintf(source, sizeof(source), "limits:\n  rows:\n  - %s\n", mistakes[i].row);
+        refuses_settings(source, mistakes[i].sentence);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +286,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_array_runs_no_more_at_once_than_rows_leave, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(mistakes_in_the_settings_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(mistakes_in_rows_are_told, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -68,6 +68,8 @@ struct use {
     bool seek_starts;            /* in this look */
     struct cohort_queue *queues; /* of use_cohort() */
     const struct limit_row **queue_rows;
+    job_visit *see; /* of use_look_together(); or NULL */
+    void *see_context;
     enum use_phase phase; /* of the directory that is looked at */
 };
 
@@ -87,6 +89,12 @@ struct use *use_new(const struct spool *spool, const struct limit_row *rows, siz
                         .queue_rows = memory_allocate((count + 1) * sizeof(struct limit_row *)),
                         .begun = clock_now()};
     return use;
+}
+
+void use_look_together(struct use *use, job_visit *see, void *context)
+{
+    use->see = see;
+    use->see_context = context;
 }
 
 void use_count_gpu_time(struct use *use)
@@ -346,6 +354,8 @@ static int see_job(void *context, const struct job_place *place)
     struct counted *job = names_find(use->jobs, text_of(place->id));
     struct guard_before before;
     struct job_record record;
+    if (use->see && place->state == STATE_SUBMITTED)
+        use->see(use->see_context, place);
     if (job && job->phase == use->phase && !job->held) {
         job->seen = true;
         if (!lacks_start(use, job) && !is_resized(use, job, place))

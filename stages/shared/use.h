@@ -11,6 +11,7 @@
 #ifndef STAGES_SHARED_USE_H
 #define STAGES_SHARED_USE_H
 
+#include "spool/jobs.h"
 #include "spool/record.h"
 #include "spool/settings.h"
 #include "stages/shared/cohort.h"
@@ -38,6 +39,9 @@ void use_count_gpu_time(struct use *use);
 
 /* Look at the directories.  -1 and a sentence when one cannot be read; then what was known still counts. */
 int use_look(struct use *use, struct error *error);
+
+/* Who else looks at submitted/: it is called for each job there in each look, so that the directory is read once. */
+void use_look_together(struct use *use, job_visit *see, void *context);
 
 /* The job counts in that phase from now on, in place of how it did before; `held`: also while no look finds it. */
 void use_add(struct use *use, const char *id, const struct job_record *record, enum use_phase phase,

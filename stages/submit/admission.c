@@ -31,6 +31,8 @@ void admission_open(struct submitter *submitter)
     submitter->use =
         use_new(&submitter->stage.spool, limits->rows, limits->row_count, 1u << STATE_SUBMITTED);
     use_count_gpu_time(submitter->use);
+    if (submitter->load)
+        use_look_together(submitter->use, load_see_job, submitter->load);
     submitter->reclaims = reclaim_is_needed(limits);
     submitter->parked = parked_new();
     submitter->woken = names_new(SIZE_MAX, 0);
@@ -81,10 +83,14 @@ int admission_begin(struct submitter *submitter)
         queue_ripen(submitter->queue);
     if (!submitter->use)
         return 0;
+    if (submitter->load)
+        load_begin(submitter->load);
     if (use_look(submitter->use, &error)) {
         log_warn("%s; nothing is submitted until this works", error.text);
         return -1;
     }
+    if (submitter->load)
+        load_end(submitter->load);
     stop_explaining(submitter);
     const struct parked_waker waker = {is_in_rendered, note_woken, submitter};
     parked_wake(submitter->parked, submitter->use, submitter->queue, &waker);

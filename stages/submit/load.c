@@ -77,7 +77,7 @@ static void forget_counted(struct load *load, struct counted *counted)
 }
 
 /* Count a job that is not known yet, by its manifest and owner; of a known one note that it is still there. */
-static int see_job(void *context, const struct job_place *place)
+int load_see_job(void *context, const struct job_place *place)
 {
     struct load *load = context;
     struct counted *counted = names_find(load->jobs, text_of(place->id));
@@ -107,18 +107,28 @@ static int see_job(void *context, const struct job_place *place)
     return 0;
 }
 
-int load_refresh(struct load *load, struct error *error)
+void load_begin(struct load *load)
 {
-    struct counted *next;
     for (struct counted *counted = names_first(load->jobs); counted; counted = names_after(counted))
         counted->seen = false;
-    if (jobs_walk(load->spool, STATE_SUBMITTED, see_job, load))
-        return error_errno(error, "submitted/ could not be read");
+}
+
+void load_end(struct load *load)
+{
+    struct counted *next;
     for (struct counted *counted = names_first(load->jobs); counted; counted = next) {
         next = names_after(counted);
         if (!counted->seen && !counted->held)
             forget_counted(load, counted);
     }
+}
+
+int load_refresh(struct load *load, struct error *error)
+{
+    load_begin(load);
+    if (jobs_walk(load->spool, STATE_SUBMITTED, load_see_job, load))
+        return error_errno(error, "submitted/ could not be read");
+    load_end(load);
     return 0;
 }
 

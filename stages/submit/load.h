@@ -17,6 +17,7 @@
 #ifndef STAGES_SUBMIT_LOAD_H
 #define STAGES_SUBMIT_LOAD_H
 
+#include "spool/job.h"
 #include "stages/stage.h"
 
 struct load;
@@ -27,6 +28,11 @@ void load_free(struct load *load); /* NULL is fine */
 
 /* Look at submitted/ again.  -1 and a sentence when it cannot be read. */
 int load_refresh(struct load *load, struct error *error);
+/* The same in steps, for who looks at it anyway: each of its jobs is seen, `context` being the load.  Without the end,
+ * those that have left it still count. */
+void load_begin(struct load *load);
+int load_see_job(void *context, const struct job_place *place);
+void load_end(struct load *load);
 
 enum load_answer {
     LOAD_TAKEN, /* the job fits, and now counts */

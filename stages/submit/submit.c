@@ -118,7 +118,7 @@ static size_t take_items(struct submitter *submitter)
     char id[ID_SIZE];
     submitter->over[0] = '\0';
     queue_wake(submitter->queue);
-    if (submitter->load && load_refresh(submitter->load, &error)) {
+    if (submitter->load && !submitter->use && load_refresh(submitter->load, &error)) {
         log_warn("%s; nothing is submitted until this works", error.text);
         return 0;
     }

@@ -198,6 +198,26 @@ static void what_ran_before_a_restart_counts(void **state)
     ran("maybe ");
 }
 
+/* What the scheduler may have in all holds beside the rows, also after a restart. */
+static void the_schedulers_limit_holds_too(void **state)
+{
+    (void)state;
+    fake_executor.live_max = 2;
+    begin("  - {user: \"*\", running: 5}\n");
+    const char *one = put("one", &(struct asking){.uid = ANN});
+    put("two", &(struct asking){.uid = BOB});
+    run_round_after(0);
+    put("three", &(struct asking){.uid = ANN});
+    run_round_after(300);
+    ran("one two ");
+    begin("  - {user: \"*\", running: 5}\n");
+    run_round_after(300);
+    ran("");
+    end_job(one);
+    run_round_after(300);
+    ran("three ");
+}
+
 static int whys_removed;
 
 static int count_removed(int directory, const char *name, int flags)
@@ -463,6 +483,7 @@ int main(void)
         TEST(what_can_never_start_stands_in_nobodys_way),
         TEST(what_ran_before_a_restart_counts),
         TEST(what_is_kept_counts_once),
+        TEST(the_schedulers_limit_holds_too),
         TEST(each_row_is_told_once),
         TEST(what_is_resized_counts_as_it_is),
         TEST(hours_of_a_period_count),

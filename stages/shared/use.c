@@ -226,6 +226,10 @@ struct use_amounts use_of(const struct job_record *record)
     if (record->sizes.kind == SIZE_TASKS && record->size > 0 && record->size_now)
         amounts.memory =
             (int64_t)((double)record->memory * (double)record->size_now / (double)record->size);
+    const int times = record_at_once(record);
+    amounts.cpus *= times;
+    amounts.memory *= times;
+    amounts.gpus *= times;
     bool fits = amounts.gpus <= 0 || limit < INT64_MAX / 2 / amounts.gpus;
     amounts.gpu_time = fits ? limit * amounts.gpus : INT64_MAX / 2;
     return amounts;
@@ -233,7 +237,6 @@ struct use_amounts use_of(const struct job_record *record)
 
 static struct counted counted_of(struct use *use, const struct job_record *record)
 {
-    const int times = record_at_once(record);
     forget_unused(use);
     return (struct counted){.uid = record->uid,
                             .gid = record->gid,

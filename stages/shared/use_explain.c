@@ -54,7 +54,8 @@ static void explain_sharing(const struct use_over *over, const struct job_record
                             const char *subject, const char *type, struct error *sentence)
 {
     const struct limit_row *row = over->row;
-    int64_t used = over->used.gpus, then = used + record->gpus;
+    const int needs = (int)use_of(record).gpus;
+    int64_t used = over->used.gpus, then = used + needs;
     char which[LIMIT_ROW_TEXT_SIZE];
     limit_row_describe(row, which);
     if (then <= row->gpus)
@@ -62,17 +63,17 @@ static void explain_sharing(const struct use_over *over, const struct job_record
                   "%s uses %" PRId64 " of %" PRId64
                   " GPUs%s of its own, and the job needs %d, which other queues have borrowed and "
                   "are to give back (%s)",
-                  subject, used, row->gpus, type, record->gpus, which);
+                  subject, used, row->gpus, type, needs, which);
     else if (then > limit_row_most_gpus(row))
         error_set(sentence,
                   "%s uses %" PRId64 " GPUs%s, where %" PRId64 " are its own and %" PRId64
                   " may be borrowed, and the job needs %d (%s)",
-                  subject, used, type, row->gpus, row->borrow_gpus, record->gpus, which);
+                  subject, used, type, row->gpus, row->borrow_gpus, needs, which);
     else
         error_set(sentence,
                   "%s uses %" PRId64 " GPUs%s, where %" PRId64
                   " are its own, and the job needs %d, which no other queue has idle to lend (%s)",
-                  subject, used, type, row->gpus, record->gpus, which);
+                  subject, used, type, row->gpus, needs, which);
 }
 
 void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,
@@ -109,7 +110,7 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
         explain_sharing(over, record, subject, type, sentence);
     else
         error_set(sentence, "%s %s %" PRId64 " of %" PRId64 " GPUs%s, and the job needs %d (%s)",
-                  subject, does, used->gpus, row->gpus, type, record->gpus, which);
+                  subject, does, used->gpus, row->gpus, type, (int)more.gpus, which);
 }
 
 void use_explain_line(const struct use_over *over, const struct job_record *record,

@@ -89,15 +89,16 @@ void parked_add(struct parked *parked, const struct use_over *over, const struct
         return;
     struct standing *standing = names_add(parked->ids, text_of(job->id));
     parked_end_turn(parked, job->id);
-    if (fits_never(over->row, job))
+    multiply(&whole);
+    if (fits_never(over->row, &whole))
         return;
     struct line *line = names_find(parked->lines, over->key);
     if (!line) {
         line = names_add(parked->lines, over->key);
         *line = (struct line){over->row, queue_new()};
     }
-    queue_add(line->jobs, job);
-    *standing = (struct standing){line, job->demand.gpus};
+    queue_add(line->jobs, &whole);
+    *standing = (struct standing){line, whole.demand.gpus};
 }
 
 bool parked_has(const struct parked *parked, const char *id)
@@ -237,6 +238,7 @@ void parked_wake(struct parked *parked, struct use *use, struct queue *queue,
             room.gpus -= job.demand.gpus;
             room.gpu_time -= job.gpu_time;
             give_turn(parked, line, &job);
+            divide(&job);
             queue_add(queue, &job);
         }
     }

@@ -33,6 +33,7 @@ struct queue_job {
     int priority;
     /* For the caller: the values that were passed in: */
     struct demand demand; /* what must be free for it to start */
+    int at_once;          /* how many times that a row of limits.rows must have; 0 is 1 */
     int64_t gpu_time;     /* what it takes of gpu_hours (stages/shared/use.h) */
     /* it comes before all others of its priority, without waiting for its owner's turn */
     bool first;

@@ -85,11 +85,14 @@ struct queue_job submit_queue_job(const struct submitter *submitter, const struc
     if (least.sizes.kind != SIZE_FIXED && planning_is_on(submitter->planning))
         least.size_now = least.sizes.least;
     const struct use_amounts amounts = use_of(&least);
+    const int times =
+        record_at_once(&least); /* an array begins when there is room for one of its tasks */
     struct queue_job job = {.owner = least.uid,
                             .priority = least.priority,
+                            .at_once = times,
                             .gpu_time = amounts.gpu_time,
-                            .demand = resources_demand(amounts.cpus, amounts.memory,
-                                                       (int)amounts.gpus, least.gpu_type)};
+                            .demand = resources_demand(amounts.cpus / times, amounts.memory / times,
+                                                       (int)amounts.gpus / times, least.gpu_type)};
     memcpy(job.id, item->place.id, ID_SIZE);
     return job;
 }

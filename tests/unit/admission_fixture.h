@@ -54,7 +54,7 @@ struct asking {
     uid_t uid;
     gid_t gid;
     const char *queue, *gpu_type;
-    int cpus, gpus, priority;
+    int cpus, gpus, at_once, priority;
     bool checkpoint;
     int64_t hours; /* its time limit */
     enum state state;
@@ -80,6 +80,7 @@ static inline const char *put(const char *name, const struct asking *asking)
                                       .cpus = asking->cpus ? asking->cpus : 1000,
                                       .memory = 1 << 20,
                                       .gpus = asking->gpus,
+                                      .array_at_once = asking->at_once,
                                       .priority = asking->priority,
                                       .checkpoint_signal =
                                           asking->checkpoint ? TEXT("USR1") : TEXT(""),

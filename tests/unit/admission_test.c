@@ -10,6 +10,26 @@
 #include "spool/usage.h"
 #include "stages/shared/resize.h"
 
+static void an_array_counts_with_all_that_it_runs_at_once(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", gpus: 8}\n");
+    const char *first = put("first", &(struct asking){.uid = ANN, .gpus = 2, .at_once = 3});
+    const char *second = put("second", &(struct asking){.uid = ANN, .gpus = 1, .at_once = 4});
+    const char *small = put("small", &(struct asking){.uid = ANN, .gpus = 1});
+    run_round_after(0);
+    ran("first ");
+    assert_string_equal(
+        why_of(second),
+        "Waiting for a limit: user ann uses 6 of 8 GPUs, and the job needs 4 "
+        "(limits.rows of dlspool.yaml, line 4, which an administrator can change).");
+    /* There is room for one of its tasks, and not for it: who came later does not take that. */
+    assert_non_null(strstr(why_of(small), "jobs that came before it wait for room"));
+    end_job(first);
+    run_round_after(300);
+    ran("second small ");
+}
+
 static void who_is_over_waits_and_is_told(void **state)
 {
     (void)state;

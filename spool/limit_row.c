@@ -72,32 +72,39 @@ const char *limit_row_describe(const struct limit_row *row, char buffer[static L
     return buffer;
 }
 
-/* Whose row it is: exactly one of user, group and queue says so. */
-static int read_subject(const struct section *section, enum limit_subject subject,
-                        const struct value *value)
+int limit_row_read_subject(const struct section *section, enum limit_subject subject,
+                           const struct value *value, struct text *name, id_t *id)
 {
-    struct limit_row *row = section->target;
     const char *field = subject_names[subject];
     bool plain = section_is_plain(value) && value->string.length &&
                  strlen(value->string.data) == value->string.length;
-    if (row->name.length)
-        return section_expected(section, value, field, "one of user, group and queue in each row");
-    row->subject = subject;
     if (plain)
-        row->name = arena_text(section->arena, value->string.data, value->string.length);
-    if (plain && (subject == LIMIT_QUEUE || limit_row_is_for_each(row)))
+        *name = arena_text(section->arena, value->string.data, value->string.length);
+    if (plain && (subject == LIMIT_QUEUE || text_is(*name, "*")))
         return 0;
     if (subject == LIMIT_QUEUE)
         return section_expected(section, value, field, "the name of a queue, or \"*\"");
-    const struct passwd *user = plain && subject == LIMIT_USER ? getpwnam(row->name.data) : NULL;
-    const struct group *group = plain && subject == LIMIT_GROUP ? getgrnam(row->name.data) : NULL;
+    const struct passwd *user = plain && subject == LIMIT_USER ? getpwnam(name->data) : NULL;
+    const struct group *group = plain && subject == LIMIT_GROUP ? getgrnam(name->data) : NULL;
     if (!user && !group)
         return section_expected(section, value, field,
                                 subject == LIMIT_USER
                                     ? "a user that this machine knows, or \"*\""
                                     : "a group that this machine knows, or \"*\"");
-    row->id = user ? user->pw_uid : group->gr_gid;
+    *id = user ? user->pw_uid : group->gr_gid;
     return 0;
+}
+
+/* Whose row it is: exactly one of user, group and queue says so. */
+static int read_subject(const struct section *section, enum limit_subject subject,
+                        const struct value *value)
+{
+    struct limit_row *row = section->target;
+    if (row->name.length)
+        return section_expected(section, value, subject_names[subject],
+                                "one of user, group and queue in each row");
+    row->subject = subject;
+    return limit_row_read_subject(section, subject, value, &row->name, &row->id);
 }
 
 static int read_user(const struct section *section, const struct value *value)

@@ -64,6 +64,11 @@ bool limit_row_shares(const struct limit_row *row);
 /* How many GPUs its jobs may have at most; LIMIT_NONE. */
 int64_t limit_row_most_gpus(const struct limit_row *row);
 
+/* Read whose row it is: the name of a user or group of this machine, with its number, or of a queue; or "*".  -1 and a
+ * sentence. */
+int limit_row_read_subject(const struct section *section, enum limit_subject subject,
+                           const struct value *value, struct text *name, id_t *id);
+
 /* "user", "group" or "queue". */
 const char *limit_row_subject_name(enum limit_subject subject);
 

@@ -289,6 +289,15 @@ const char *usage_files_name(int64_t time, char name[static USAGE_FILE_NAME_SIZE
     return name;
 }
 
+bool usage_files_is_month(const char *name)
+{
+    static const char form[] = "dddd-dd";
+    for (size_t i = 0; i < sizeof(form); i++)
+        if (form[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
+            return false;
+    return true;
+}
+
 int usage_append(const struct spool *spool, struct text lines, int64_t now, struct error *error)
 {
     char name[USAGE_FILE_NAME_SIZE];

@@ -1,7 +1,7 @@
 /* spool/usage_files.h - the inside of the accounts: where their lines are
  *
- * Only usage.c, usage_scan.c, their tests and stages/shared/gpu_time.c, which asks whether something was added,
- * include this.
+ * Only usage.c, usage_scan.c, usage_tail.c, their tests and stages/shared/gpu_time.c, which asks whether something was
+ * added, include this.
  */
 #ifndef SPOOL_USAGE_FILES_H
 #define SPOOL_USAGE_FILES_H
@@ -20,5 +20,8 @@ int usage_files_open(const struct spool *spool, bool make, struct error *error);
 
 /* The name of the file with the lines of that time; returns `name`. */
 const char *usage_files_name(int64_t time, char name[static USAGE_FILE_NAME_SIZE]);
+
+/* Is that a name of such a file? */
+bool usage_files_is_month(const char *name);
 
 #endif

@@ -7,93 +7,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/directory.h"
 #include "base/system.h"
 #include "spool/eventlog.h"
 #include "spool/usage_files.h"
+#include "spool/usage_met.h"
 
 enum { PIECE = 1 << 20 }; /* bytes; a longer line is skipped: one has some hundred */
 enum {
     BEFORE = 2 << 20
 }; /* bytes before a mark, in which attempts are looked for that come twice */
 
-/* Attempts that were met, by the token of the id and the number of the attempt, exactly. */
-struct key {
-    uint64_t low;  /* the token's lower 64 bits ... */
-    uint64_t rest; /* ... its upper bit and the attempt, plus 1; 0: a free slot */
-};
-
-struct met {
-    struct key *slots;
-    size_t capacity, count; /* a power of two; less than half of it is used */
-};
-
 struct scanning {
     int64_t since;
     usage_take *take;
     void *context;
     struct arena *arena; /* of a line */
-    struct met met;
+    struct usage_met met;
     struct usage_mark *mark; /* NULL: all is read */
 };
-
-/* ---- which were met ---- */
-
-/* The digits of tokens (spool/id.h) as numbers; others do not come here. */
-static uint64_t digit_value(char digit)
-{
-    static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
-    const char *found = strchr(digits, digit);
-    return found ? (uint64_t)(found - digits) : 0;
-}
-
-static struct key key_of(const struct usage *usage)
-{
-    struct text token = id_token(usage->id);
-    struct key key = {0};
-    uint64_t upper = 0;
-    for (size_t i = 0; i < token.length; i++) {
-        upper = key.low >> 59;
-        key.low = key.low << 5 | digit_value(token.data[i]);
-    }
-    key.rest = (upper << 32 | (uint64_t)usage->attempt) + 1;
-    return key;
-}
-
-static struct key *find_slot(const struct met *met, struct key key)
-{
-    size_t hash = (size_t)((key.low ^ key.rest * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 20);
-    for (size_t slot = hash & (met->capacity - 1);; slot = (slot + 1) & (met->capacity - 1)) {
-        struct key *there = &met->slots[slot];
-        if (!there->rest || (there->low == key.low && there->rest == key.rest))
-            return there;
-    }
-}
-
-static void grow(struct met *met)
-{
-    struct met larger = {.capacity = met->capacity ? met->capacity * 2 : 1024, .count = met->count};
-    larger.slots = memory_allocate(larger.capacity * sizeof(*larger.slots));
-    for (size_t i = 0; i < met->capacity; i++)
-        if (met->slots[i].rest)
-            *find_slot(&larger, met->slots[i]) = met->slots[i];
-    free(met->slots);
-    *met = larger;
-}
-
-static bool is_met(struct met *met, const struct usage *usage)
-{
-    struct key key = key_of(usage);
-    if (2 * (met->count + 1) > met->capacity)
-        grow(met);
-    struct key *slot = find_slot(met, key);
-    if (slot->rest)
-        return true;
-    *slot = key;
-    met->count++;
-    return false;
-}
 
 /* ---- a file ---- */
 
@@ -105,7 +37,7 @@ static int take_lines(struct scanning *scanning, struct text lines, bool known)
     int result = 0;
     while (!result && eventlog_next(&lines, &event)) {
         if (event.time >= scanning->since && usage_parse(scanning->arena, &event, &usage) &&
-            !is_met(&scanning->met, &usage) && !known)
+            !usage_met_add(&scanning->met, &usage) && !known)
             result = scanning->take(scanning->context, &usage);
         arena_reset(scanning->arena);
     }
@@ -195,20 +127,11 @@ struct names {
     char first[USAGE_FILE_NAME_SIZE]; /* older ones are left out */
 };
 
-static bool is_month(const char *name)
-{
-    static const char form[] = "dddd-dd";
-    for (size_t i = 0; i < sizeof(form); i++)
-        if (form[i] == 'd' ? name[i] < '0' || name[i] > '9' : name[i] != form[i])
-            return false;
-    return true;
-}
-
 static int add_name(void *context, const char *name, unsigned char type)
 {
     struct names *names = context;
     (void)type;
-    if (!is_month(name) || strcmp(name, names->first) < 0)
+    if (!usage_files_is_month(name) || strcmp(name, names->first) < 0)
         return 0;
     names->items = memory_grow(names->items, names->count, &names->capacity, sizeof(*names->items));
     memcpy(names->items[names->count++], name, USAGE_FILE_NAME_SIZE);
@@ -247,7 +170,7 @@ static int scan(const struct spool *spool, struct scanning *scanning, struct err
         return errno == ENOENT ? 0 : -1;
     scanning->arena = arena_new();
     int result = scan_files(scanning, directory, error);
-    free(scanning->met.slots);
+    usage_met_free(&scanning->met);
     arena_free(scanning->arena);
     sys.close(directory);
     return result;

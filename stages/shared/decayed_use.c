@@ -1,0 +1,193 @@
+/* stages/shared/decayed_use.c - who has used how much of late, and so who is next */
+#include "stages/shared/decayed_use.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/decay.h"
+#include "base/log.h"
+#include "base/names.h"
+#include "spool/eventlog.h"
+#include "spool/history.h"
+#include "spool/jobs.h"
+#include "spool/use_sums.h"
+#include "stages/guard.h"
+#include "stages/shared/sharers.h"
+
+enum { LIVES = 16 };                       /* half-lives: what is older counts for nothing */
+static const int64_t set_back = 60 * 1000; /* ... by which a clock is off, not slow */
+static const double nothing = 1;           /* millisecond of a GPU: as good as none */
+
+struct decayed_use {
+    const struct spool *spool;
+    const struct fair_share *share;
+    struct sharers *sharers;
+    struct usage_tail *tail;
+    int64_t reference;
+    bool changed;        /* since the sums were kept */
+    struct arena *arena; /* of a job, or of the sums */
+};
+
+struct decayed_use *decayed_use_new(const struct spool *spool, const struct fair_share *share)
+{
+    struct decayed_use *use = memory_allocate(sizeof(*use));
+    *use = (struct decayed_use){
+        .spool = spool, .share = share, .sharers = sharers_new(share), .arena = arena_new()};
+    return use;
+}
+
+void decayed_use_free(struct decayed_use *use)
+{
+    if (!use)
+        return;
+    usage_tail_free(use->tail);
+    sharers_free(use->sharers);
+    arena_free(use->arena);
+    free(use);
+}
+
+void decayed_use_note(struct decayed_use *use, uid_t uid, gid_t gid)
+{
+    sharers_know(use->sharers, uid, gid);
+}
+
+int decayed_use_compare(const struct decayed_use *use, uid_t a, uid_t b)
+{
+    return sharers_compare(use->sharers, a, b);
+}
+
+void decayed_use_walk(const struct decayed_use *use, decayed_use_visit *visit, void *context)
+{
+    for (struct sharer *user = sharers_first(use->sharers); user; user = sharers_after(user)) {
+        const struct decayed_user told = {user->uid, user->group->gid, user->used, user->weight,
+                                          user->group->weight};
+        visit(context, &told);
+    }
+}
+
+/* ---- the past ---- */
+
+static int64_t first_time(const struct decayed_use *use)
+{
+    return use->reference - LIVES * use->share->half_life;
+}
+
+/* What the attempt held: milliseconds of a GPU.  Of what nobody has measured, as an array, it is one task. */
+static double amount_of(const struct decayed_use *use, const struct usage *usage)
+{
+    double time = usage->started && usage->ended > usage->started
+                      ? (double)(usage->ended - usage->started)
+                      : 0;
+    double cpus = usage->cpu_held >= 0 ? (double)usage->cpu_held * 1000
+                  : usage->cpus > 0    ? (double)usage->cpus * time
+                                       : 0;
+    double gpus = usage->gpu_held >= 0 ? (double)usage->gpu_held
+                  : usage->gpus > 0    ? (double)usage->gpus * time
+                                       : 0;
+    return fair_share_amount(use->share, cpus, gpus) /
+           fair_share_of_queue(use->share, usage->queue);
+}
+
+static int take_usage(void *context, const struct usage *usage)
+{
+    struct decayed_use *use = context;
+    if (usage->uid < 0)
+        return 0;
+    struct sharer *user = sharers_know(use->sharers, (uid_t)usage->uid, (gid_t)usage->gid);
+    if (user)
+        user->past += amount_of(use, usage) * decay_mean(usage->started, usage->ended,
+                                                         use->reference, use->share->half_life);
+    use->changed = true;
+    return 0;
+}
+
+static void begin_anew(struct decayed_use *use, int64_t now)
+{
+    usage_tail_free(use->tail);
+    use->reference = now;
+    use->tail = usage_tail_new(use->spool, first_time(use));
+    for (struct sharer *user = sharers_first(use->sharers); user; user = sharers_after(user))
+        user->past = 0;
+}
+
+/* Go on from the sums that were kept.  False when there are none, or they do not fit the accounts. */
+static bool take_sums(struct decayed_use *use, int64_t now)
+{
+    struct use_sums sums;
+    bool result =
+        use_sums_read(use->spool, use->share, use->arena, &sums) && sums.time <= now + set_back;
+    for (size_t i = 0; result && i < sums.place_count; i++)
+        result = !usage_tail_seek(use->tail, &sums.places[i], NULL);
+    for (size_t i = 0; result && i < sums.user_count; i++) {
+        const struct use_sum *sum = &sums.users[i];
+        struct sharer *user = sharers_know(use->sharers, sum->uid, sum->gid);
+        if (user)
+            user->past = sum->used * decay_factor(now - sums.time, use->share->half_life);
+    }
+    arena_reset(use->arena);
+    return result;
+}
+
+/* The past counts as of now. */
+static void move_reference(struct decayed_use *use, int64_t now)
+{
+    double left = decay_factor(now - use->reference, use->share->half_life);
+    if (now <= use->reference)
+        return;
+    use->reference = now;
+    for (struct sharer *user = sharers_first(use->sharers); user; user = sharers_after(user))
+        user->past *= left;
+}
+
+static int look_at_past(struct decayed_use *use, int64_t now, struct error *error)
+{
+    struct error problem;
+    bool first = !use->tail;
+    if (first || now < use->reference - set_back) {
+        begin_anew(use, now);
+        if (first && !take_sums(use, now))
+            begin_anew(use, now);
+    } else {
+        move_reference(use, now);
+    }
+    if (!usage_tail_read(use->tail, take_usage, use, &problem))
+        return 0;
+    log_detail("%s; what was used is counted anew", problem.text);
+    begin_anew(use, now);
+    return usage_tail_read(use->tail, take_usage, use, error);
+}
+
+int decayed_use_keep(struct decayed_use *use, struct error *error)
+{
+    struct use_sums sums = {.time = use->reference};
+    if (!use->changed || !use->tail)
+        return 0;
+    sums.users = memory_allocate((sharers_count(use->sharers) + 1) * sizeof(*sums.users));
+    for (struct sharer *user = sharers_first(use->sharers); user; user = sharers_after(user))
+        if (user->past >= nothing)
+            sums.users[sums.user_count++] =
+                (struct use_sum){user->uid, user->group->gid, user->past};
+    sums.places = usage_tail_places(use->tail, &sums.place_count);
+    int result = use_sums_write(use->spool, use->share, &sums, error);
+    use->changed = result != 0;
+    free(sums.users);
+    return result;
+}
+
+static void add_up(struct decayed_use *use)
+{
+    sharers_clear(use->sharers);
+    for (struct sharer *user = sharers_first(use->sharers); user; user = sharers_after(user))
+        sharers_use(user, user->past);
+}
+
+int decayed_use_look(struct decayed_use *use, struct error *error)
+{
+    int64_t now = clock_now();
+    int result = look_at_past(use, now, error);
+    add_up(use);
+    return result;
+}

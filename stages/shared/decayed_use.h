@@ -1,0 +1,50 @@
+/* stages/shared/decayed_use.h - who has used how much of late, by `shares` of dlspool.yaml, and so who is next
+ *
+ * What attempts held that have ended is read from the accounts (spool/usage_tail.h).
+ * Use counts half when it is a half-life old.  It is the larger of GPUs and CPUs, as fair_share_amount() has it,
+ * times how long, divided by the weight of the job's queue.
+ *
+ * After a restart the same follows from the files; DIR/history/shares (spool/use_sums.h) makes that quick.  When the
+ * clock is set back, what is known is made anew from the accounts.
+ *
+ * Known weaknesses: of an array one task counts while it runs, and all once it has ended; a job that is resized
+ * counts with the size that it had when its log was last read.
+ */
+#ifndef STAGES_SHARED_DECAYED_USE_H
+#define STAGES_SHARED_DECAYED_USE_H
+
+#include "spool/fair_share.h"
+#include "spool/record.h"
+#include "spool/spool.h"
+
+struct decayed_use;
+
+/* Both must outlive the result. */
+struct decayed_use *decayed_use_new(const struct spool *spool, const struct fair_share *share);
+void decayed_use_free(struct decayed_use *use); /* NULL is fine */
+
+/* Look at the accounts and at submitted/ again.  -1 and a sentence when that cannot be read; what was known still
+ * counts. */
+int decayed_use_look(struct decayed_use *use, struct error *error);
+
+/* Keep the sums in DIR/history/shares, if they have changed. */
+int decayed_use_keep(struct decayed_use *use, struct error *error);
+
+/* That user's jobs are of that group. */
+void decayed_use_note(struct decayed_use *use, uid_t uid, gid_t gid);
+
+/* Who is to go first: less than 0 when user a is, who has had less for their weight; more when b is; 0: neither. */
+int decayed_use_compare(const struct decayed_use *use, uid_t a, uid_t b);
+
+/* A user who has used something, or whose jobs are there. */
+struct decayed_user {
+    uid_t uid;
+    gid_t gid;
+    double used;   /* milliseconds of a GPU, decayed, with what is charged for what is there */
+    double weight; /* of the user, within the group ... */
+    double group_weight; /* ... and of that; 1 where groups do not share */
+};
+typedef void decayed_use_visit(void *context, const struct decayed_user *user);
+void decayed_use_walk(const struct decayed_use *use, decayed_use_visit *visit, void *context);
+
+#endif

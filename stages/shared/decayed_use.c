@@ -17,14 +17,27 @@
 #include "stages/guard.h"
 #include "stages/shared/sharers.h"
 
+enum { MOST_JOBS = 1 << 20 };
 enum { LIVES = 16 };                       /* half-lives: what is older counts for nothing */
+static const int64_t advance = 600 * 1000; /* milliseconds that a job counts for at least */
 static const int64_t set_back = 60 * 1000; /* ... by which a clock is off, not slow */
 static const double nothing = 1;           /* millisecond of a GPU: as good as none */
+
+struct charged { /* a job at the executor */
+    uid_t uid;
+    double rate; /* GPUs */
+    int attempt;
+    int64_t started;  /* time of day; 0: it waits there */
+    bool ended;       /* the accounts have this attempt */
+    int64_t log_size; /* when it was read; -1: never */
+    bool held, seen;  /* counts although no look finds it; was found by this look */
+};
 
 struct decayed_use {
     const struct spool *spool;
     const struct fair_share *share;
     struct sharers *sharers;
+    struct names *jobs; /* by id */
     struct usage_tail *tail;
     int64_t reference;
     bool changed;        /* since the sums were kept */
@@ -34,8 +47,11 @@ struct decayed_use {
 struct decayed_use *decayed_use_new(const struct spool *spool, const struct fair_share *share)
 {
     struct decayed_use *use = memory_allocate(sizeof(*use));
-    *use = (struct decayed_use){
-        .spool = spool, .share = share, .sharers = sharers_new(share), .arena = arena_new()};
+    *use = (struct decayed_use){.spool = spool,
+                                .share = share,
+                                .sharers = sharers_new(share),
+                                .jobs = names_new(MOST_JOBS, sizeof(struct charged)),
+                                .arena = arena_new()};
     return use;
 }
 
@@ -45,6 +61,7 @@ void decayed_use_free(struct decayed_use *use)
         return;
     usage_tail_free(use->tail);
     sharers_free(use->sharers);
+    names_free(use->jobs);
     arena_free(use->arena);
     free(use);
 }
@@ -94,6 +111,9 @@ static double amount_of(const struct decayed_use *use, const struct usage *usage
 static int take_usage(void *context, const struct usage *usage)
 {
     struct decayed_use *use = context;
+    struct charged *job = names_find(use->jobs, usage->id);
+    if (job && job->attempt == usage->attempt)
+        job->ended = true;
     if (usage->uid < 0)
         return 0;
     struct sharer *user = sharers_know(use->sharers, (uid_t)usage->uid, (gid_t)usage->gid);
@@ -177,17 +197,148 @@ int decayed_use_keep(struct decayed_use *use, struct error *error)
     return result;
 }
 
-static void add_up(struct decayed_use *use)
+/* ---- what is at the executor ---- */
+
+/* Milliseconds of a GPU that it counts for now. */
+static double count_now(const struct decayed_use *use, const struct charged *job, int64_t now)
+{
+    int64_t time = job->started && now > job->started ? now - job->started : 0;
+    if (job->ended)
+        return 0;
+    if (time <= advance)
+        return job->rate * (double)advance;
+    return job->rate * (double)time * decay_mean(job->started, now, now, use->share->half_life);
+}
+
+static void take_record(struct decayed_use *use, struct charged *job,
+                        const struct job_record *record)
+{
+    int64_t cpus, gpus, size = record->size_now ? record->size_now : record->size;
+    history_amounts(record, size, &cpus, &gpus);
+    job->uid = record->uid;
+    job->attempt = record->attempt;
+    job->rate = fair_share_amount(use->share, (double)cpus, (double)gpus) /
+                fair_share_of_queue(use->share, record->queue);
+    sharers_know(use->sharers, record->uid, record->gid);
+}
+
+void decayed_use_charge(struct decayed_use *use, const char *id, const struct job_record *record)
+{
+    struct charged *job = names_find(use->jobs, text_of(id));
+    if (job || !(job = names_add(use->jobs, text_of(id))))
+        return;
+    take_record(use, job, record);
+    job->held = true;
+    job->log_size = -1;
+    struct sharer *user = sharers_find(use->sharers, job->uid);
+    if (user)
+        sharers_use(user, count_now(use, job, 0));
+}
+
+void decayed_use_settle(struct decayed_use *use, const char *id)
+{
+    struct charged *job = names_find(use->jobs, text_of(id));
+    if (job)
+        job->held = false;
+}
+
+void decayed_use_drop(struct decayed_use *use, const char *id)
+{
+    struct charged *job = names_find(use->jobs, text_of(id));
+    if (!job || !job->held)
+        return;
+    struct sharer *user = sharers_find(use->sharers, job->uid);
+    if (user)
+        sharers_use(user, -count_now(use, job, 0));
+    names_remove(use->jobs, job);
+}
+
+/* Read its record and its log, which says when it has started. */
+static void read_job(struct decayed_use *use, struct charged *job, int directory)
+{
+    struct job_record record;
+    struct buffer log = {0};
+    struct usage_times times;
+    struct text node;
+    if (!record_read(directory, use->arena, &record, NULL) &&
+        !eventlog_read(directory, &log, NULL)) {
+        job->ended = job->ended && job->attempt == record.attempt;
+        take_record(use, job, &record);
+        usage_recall(buffer_text(&log), record.attempt, use->arena, &times, &node);
+        job->started = times.started;
+    }
+    buffer_free(&log);
+    arena_reset(use->arena);
+}
+
+/* A job is read again when its log has grown. */
+static int see_job(void *context, const struct job_place *place)
+{
+    struct decayed_use *use = context;
+    struct charged *job = names_find(use->jobs, text_of(place->id));
+    struct guard_before before;
+    struct stat status;
+    char path[ID_SIZE + 8];
+    snprintf(path, sizeof(path), "%s/log", place->id);
+    if (sys.fstatat(use->spool->states[STATE_SUBMITTED], path, &status, AT_SYMLINK_NOFOLLOW))
+        return 0; /* it has just left */
+    if (!job) {
+        job = names_add(use->jobs, text_of(place->id));
+        if (!job)
+            return 0;
+        *job = (struct charged){.uid = (uid_t)-1, .log_size = -1};
+    }
+    job->seen = true;
+    if (job->log_size == status.st_size)
+        return 0;
+    int directory = job_open(use->spool, place);
+    if (directory < 0)
+        return 0;
+    job->log_size = status.st_size;
+    if (guard_begin(guard_own(), place->id, &before)) {
+        read_job(use, job, directory);
+        guard_return(guard_own(), &before);
+    }
+    sys.close(directory);
+    return 0;
+}
+
+static int look_at_jobs(struct decayed_use *use, struct error *error)
+{
+    struct charged *next;
+    for (struct charged *job = names_first(use->jobs); job; job = names_after(job))
+        job->seen = false;
+    if (jobs_walk(use->spool, STATE_SUBMITTED, see_job, use))
+        return error_errno(error, "submitted/ could not be read");
+    for (struct charged *job = names_first(use->jobs); job; job = next) {
+        next = names_after(job);
+        if (!job->seen && !job->held)
+            names_remove(use->jobs, job);
+    }
+    return 0;
+}
+
+/* ---- both ---- */
+
+static void add_up(struct decayed_use *use, int64_t now)
 {
     sharers_clear(use->sharers);
     for (struct sharer *user = sharers_first(use->sharers); user; user = sharers_after(user))
         sharers_use(user, user->past);
+    for (struct charged *job = names_first(use->jobs); job; job = names_after(job)) {
+        struct sharer *user = sharers_find(use->sharers, job->uid);
+        if (user)
+            sharers_use(user, count_now(use, job, now));
+    }
 }
 
 int decayed_use_look(struct decayed_use *use, struct error *error)
 {
     int64_t now = clock_now();
-    int result = look_at_past(use, now, error);
-    add_up(use);
+    /* What has ended is in the accounts before it leaves submitted/: looked at in this order, nothing is missed. */
+    int result = look_at_jobs(use, error);
+    if (!result)
+        result = look_at_past(use, now, error);
+    add_up(use, now);
     return result;
 }

@@ -1,8 +1,9 @@
 /* stages/shared/decayed_use.h - who has used how much of late, by `shares` of dlspool.yaml, and so who is next
  *
- * What attempts held that have ended is read from the accounts (spool/usage_tail.h).
+ * What attempts held that have ended is read from the accounts (spool/usage_tail.h), and what runs now from submitted/.
  * Use counts half when it is a half-life old.  It is the larger of GPUs and CPUs, as fair_share_amount() has it,
- * times how long, divided by the weight of the job's queue.
+ * times how long, divided by the weight of the job's queue.  A job at the executor counts as if it had run for ten
+ * minutes, until it has run for longer or has ended: so an owner is charged for what was just submitted, too.
  *
  * After a restart the same follows from the files; DIR/history/shares (spool/use_sums.h) makes that quick.  When the
  * clock is set back, what is known is made anew from the accounts.
@@ -32,6 +33,12 @@ int decayed_use_keep(struct decayed_use *use, struct error *error);
 
 /* That user's jobs are of that group. */
 void decayed_use_note(struct decayed_use *use, uid_t uid, gid_t gid);
+
+/* The job is about to be submitted, and counts from now on; it is in submitted/, and counts for as long as looks find
+ * it there; or it is not submitted after all. */
+void decayed_use_charge(struct decayed_use *use, const char *id, const struct job_record *record);
+void decayed_use_settle(struct decayed_use *use, const char *id);
+void decayed_use_drop(struct decayed_use *use, const char *id);
 
 /* Who is to go first: less than 0 when user a is, who has had less for their weight; more when b is; 0: neither. */
 int decayed_use_compare(const struct decayed_use *use, uid_t a, uid_t b);

@@ -31,6 +31,7 @@ struct owner {
     size_t place;    /* in the heap of owners, while there are jobs */
     int64_t since;   /* of clock_elapsed(): when that turn was, or the waiting began */
     struct owner *before, *behind; /* in the line, while there are jobs */
+    bool fresh;                    /* has had no turn since then */
     bool listed;                   /* is in heap and line: there are jobs, and */
     bool rests;                    /* it is not this */
     struct heap jobs;
@@ -43,6 +44,8 @@ struct queue {
     struct owner *head, *tail; /* of the line */
     int64_t patience;          /* milliseconds; 0: any */
     int most;                  /* priority of users */
+    queue_compare *compare;    /* by their shares; NULL: they take turns */
+    const void *context;       /* of that */
     size_t rest_count;         /* owners who rest */
     uint64_t turn;             /* the last one's number */
     size_t ready;              /* jobs of all owners */
@@ -67,6 +70,14 @@ static bool goes_before(const struct entry *a, const struct entry *b)
     return order ? order < 0 : strcmp(a->job.id, b->job.id) < 0;
 }
 
+/* Among jobs of one owner. */
+static bool goes_before_own(const struct entry *a, const struct entry *b)
+{
+    if (rank_of(a) == rank_of(b) && a->job.first == b->job.first && a->job.top != b->job.top)
+        return a->job.top > b->job.top;
+    return goes_before(a, b);
+}
+
 static bool is_earlier(const struct entry *a, const struct entry *b)
 {
     return a->time != b->time ? a->time < b->time : goes_before(a, b);
@@ -84,11 +95,14 @@ static void heap_push(struct heap *heap, const struct entry *entry)
     heap->entries[at] = *entry;
 }
 
-static struct entry heap_pop(struct heap *heap)
+static struct entry heap_take(struct heap *heap, size_t at)
 {
-    struct entry first = heap->entries[0];
+    struct entry taken = heap->entries[at];
     struct entry last = heap->entries[--heap->count];
-    size_t at = 0;
+    if (at == heap->count)
+        return taken;
+    for (; at > 0 && heap->before(&last, &heap->entries[(at - 1) / 2]); at = (at - 1) / 2)
+        heap->entries[at] = heap->entries[(at - 1) / 2];
     for (size_t child; (child = 2 * at + 1) < heap->count; at = child) {
         if (child + 1 < heap->count &&
             heap->before(&heap->entries[child + 1], &heap->entries[child]))
@@ -97,9 +111,13 @@ static struct entry heap_pop(struct heap *heap)
             break;
         heap->entries[at] = heap->entries[child];
     }
-    if (heap->count)
-        heap->entries[at] = last;
-    return first;
+    heap->entries[at] = last;
+    return taken;
+}
+
+static struct entry heap_pop(struct heap *heap)
+{
+    return heap_take(heap, 0);
 }
 
 /* ---- owners ---- */
@@ -152,7 +170,7 @@ static struct owner *find_owner(struct queue *queue, uid_t uid)
                                 sizeof(struct owner *));
     queue->turns = memory_resize(queue->turns, queue->owner_buffer * sizeof(struct owner *));
     struct owner *owner = memory_allocate(sizeof(*owner));
-    *owner = (struct owner){.uid = uid, .jobs = {.before = goes_before}};
+    *owner = (struct owner){.uid = uid, .jobs = {.before = goes_before_own}};
     memmove(queue->owners + low + 1, queue->owners + low,
             (queue->owner_count++ - low) * sizeof(struct owner *));
     queue->owners[low] = owner;
@@ -197,9 +215,62 @@ static bool is_above_users(const struct queue *queue, const struct entry *entry)
     return rank_of(entry) > queue->most;
 }
 
+/* Is the owner owed as much as the other one, or more? */
+static bool is_owed(const struct queue *queue, const struct owner *owner, const struct owner *other)
+{
+    return queue->compare(queue->context, owner->uid, other->uid) <= 0;
+}
+
+static bool shares_before(const struct queue *queue, const struct owner *owner,
+                          const struct owner *other)
+{
+    int order = queue->compare(queue->context, owner->uid, other->uid);
+    return order ? order < 0 : has_turn_before(owner, other);
+}
+
+/* The owner of the highest priority who is owed most; NULL when those who have just come must wait for others, and
+ * there is nobody else. */
+static struct owner *choose_owed(const struct queue *queue, bool others_wait)
+{
+    const struct entry *top = &queue->turns[0]->jobs.entries[0];
+    struct owner *best = NULL;
+    for (size_t i = 0; i < queue->turn_count; i++) {
+        struct owner *owner = queue->turns[i];
+        const struct entry *first = &owner->jobs.entries[0];
+        if (rank_of(first) != rank_of(top) || first->job.first != top->job.first ||
+            (others_wait && owner->fresh && !has_waited(queue, owner->since)))
+            continue;
+        if (!best || shares_before(queue, owner, best))
+            best = owner;
+    }
+    return best;
+}
+
+/* The same among those who have waited for long, whatever their priority. */
+static struct owner *choose_waiting(const struct queue *queue)
+{
+    struct owner *best = queue->head;
+    for (struct owner *owner = best->behind; owner && has_waited(queue, owner->since);
+         owner = owner->behind)
+        if (queue->compare(queue->context, owner->uid, best->uid) < 0)
+            best = owner;
+    return best;
+}
+
+static struct owner *choose_by_shares(const struct queue *queue)
+{
+    bool above = is_above_users(queue, &queue->turns[0]->jobs.entries[0]);
+    bool others_wait = !above && has_waited(queue, queue->head->since);
+    struct owner *next = choose_owed(queue, others_wait);
+    struct owner *waiting = others_wait ? choose_waiting(queue) : NULL;
+    return !waiting || (next && !is_owed(queue, waiting, next)) ? next : waiting;
+}
+
 /* The owner who has the next turn, while there are jobs. */
 static struct owner *choose_owner(const struct queue *queue)
 {
+    if (queue->compare)
+        return choose_by_shares(queue);
     struct owner *owner = queue->turns[0];
     return has_waited(queue, queue->head->since) && !is_above_users(queue, &owner->jobs.entries[0])
                ? queue->head
@@ -229,8 +300,10 @@ static void ready_push(struct queue *queue, const struct entry *entry)
     struct owner *owner = find_owner(queue, entry->job.owner);
     heap_push(&owner->jobs, entry);
     queue->ready++;
-    if (owner->jobs.count == 1)
+    if (owner->jobs.count == 1) {
         owner->since = entry->job.since ? entry->job.since : clock_elapsed();
+        owner->fresh = entry->job.since ? entry->job.fresh : true;
+    }
     if (owner->listed)
         settle_owner(queue, owner->place);
     else if (!owner->rests)
@@ -245,6 +318,8 @@ static struct entry ready_pop(struct queue *queue)
     heap_pop(&owner->jobs);
     entry.job.turn = owner->served;
     entry.job.since = owner->since;
+    entry.job.fresh = owner->fresh;
+    owner->fresh = false;
     owner->served = ++queue->turn;
     owner->since = clock_elapsed();
     queue->ready--;
@@ -296,6 +371,12 @@ void queue_set_patience(struct queue *queue, int64_t patience, int most)
     queue->most = most;
 }
 
+void queue_set_shares(struct queue *queue, queue_compare *compare, const void *context)
+{
+    queue->compare = compare;
+    queue->context = context;
+}
+
 /* The job's waiting begins when it is added. */
 static struct queue_job begin_waiting(const struct queue_job *job)
 {
@@ -325,6 +406,7 @@ void queue_return(struct queue *queue, const struct queue_job *job)
         settle_owner(queue, owner->place);
     if (owner->listed && job->since < owner->since)
         wait_since(queue, owner, job->since);
+    owner->fresh = owner->fresh || job->fresh;
     add_entry(queue, job, 0);
 }
 
@@ -361,6 +443,42 @@ void queue_wake(struct queue *queue)
 bool queue_has(const struct queue *queue, const char *id)
 {
     return names_find(queue->ids, text_of(id));
+}
+
+static bool find_entry(const struct heap *heap, const char *id, size_t *at)
+{
+    for (*at = 0; *at < heap->count; (*at)++)
+        if (strcmp(heap->entries[*at].job.id, id) == 0)
+            return true;
+    return false;
+}
+
+bool queue_remove(struct queue *queue, const char *id, struct queue_job *job)
+{
+    struct entry entry = {.time = 0};
+    size_t at;
+    void *name = names_find(queue->ids, text_of(id));
+    if (!name)
+        return false;
+    bool found = find_entry(&queue->later, id, &at);
+    if (found)
+        entry = heap_take(&queue->later, at);
+    for (size_t i = 0; i < queue->owner_count && !found; i++) {
+        struct owner *owner = queue->owners[i];
+        if (!find_entry(&owner->jobs, id, &at))
+            continue;
+        found = true;
+        bool listed = owner->listed;
+        if (listed)
+            unlist_owner(queue, owner);
+        entry = heap_take(&owner->jobs, at);
+        queue->ready--;
+        if (listed && owner->jobs.count)
+            list_owner(queue, owner);
+    }
+    names_remove(queue->ids, name);
+    *job = entry.job;
+    return found;
 }
 
 void queue_ripen(struct queue *queue)

@@ -309,6 +309,127 @@ static void an_owner_rests_until_all_are_woken(void **state)
     queue_free(queue);
 }
 
+/* ---- shares ---- */
+
+static double due[10]; /* by owner */
+
+static int compare_due(const void *context, uid_t a, uid_t b)
+{
+    const double *dues = context;
+    return dues[a] < dues[b] ? -1 : dues[a] > dues[b];
+}
+
+static void shares_decide_within_a_priority(void **state)
+{
+    (void)state;
+    struct queue *queue = queue_new();
+    queue_set_shares(queue, compare_due, due);
+    for (int i = 0; i < 9; i++) {
+        char id[ID_SIZE];
+        snprintf(id, sizeof(id), "j-%013d", i);
+        put(queue, id, 1 + (uid_t)(i / 3), i == 8 ? 5 : 0, 0);
+    }
+    due[1] = 3, due[2] = 1, due[3] = 2;
+    takes(queue, "j-0000000000008"); /* of a higher priority */
+    takes(queue, "j-0000000000003");
+    due[2] = 2;
+    takes(queue, "j-0000000000006"); /* the same shares: whoever had no turn yet */
+    due[2] = due[3] = 9;
+    takes(queue, "j-0000000000000");
+    assert_string_equal(queue_first(queue)->id, "j-0000000000001");
+    due[1] = 10;
+    assert_string_equal(queue_first(queue)->id, "j-0000000000004");
+    queue_free(queue);
+}
+
+static void who_has_waited_and_is_owed_goes_first(void **state)
+{
+    (void)state;
+    clock_replace(NULL, tell_elapsed);
+    elapsed = 1000;
+    struct queue *queue = queue_new();
+    queue_set_shares(queue, compare_due, due);
+    queue_set_patience(queue, 600, 50);
+    put(queue, "low-0000000000001", 1, 0, 0);
+    for (int i = 0; i < 4; i++) {
+        char id[ID_SIZE];
+        snprintf(id, sizeof(id), "high-%013d", i);
+        put(queue, id, 2, 50, 0);
+    }
+    elapsed = 1300;
+    due[1] = due[2] = 0;
+    put(queue, "high-0000000000009", 2, 60, 0);
+    takes(queue, "high-0000000000009"); /* so this owner has had a turn */
+    elapsed = 1600;
+    due[1] = 5, due[2] = 4;
+    takes(queue, "high-0000000000000"); /* is owed more */
+    due[2] = 6;
+    put(queue, "new-0000000000001", 3, 50, 0);
+    due[3] = 0;
+    assert_string_equal(queue_first(queue)->id, "low-0000000000001"); /* before who has just come */
+    put(queue, "admin-0000000000001", 4, 51, 0);
+    takes(queue, "admin-0000000000001");
+    takes(queue, "low-0000000000001");
+    takes(queue, "new-0000000000001");
+    takes(queue, "high-0000000000001");
+    queue_free(queue);
+    clock_replace(NULL, NULL);
+}
+
+static void what_is_on_top_passes_its_owners_only(void **state)
+{
+    (void)state;
+    struct queue *queue = queue_new();
+    struct queue_job job = {.id = "a-0000000000005", .owner = 1, .top = 100};
+    put(queue, "a-0000000000001", 1, 0, 0);
+    put(queue, "a-0000000000002", 1, 7, 0);
+    put(queue, "b-0000000000003", 2, 0, 0);
+    queue_add(queue, &job);
+    job = (struct queue_job){.id = "a-0000000000006", .owner = 1, .top = 200};
+    queue_add(queue, &job);
+    takes(queue, "a-0000000000002"); /* of a higher priority */
+    takes(queue, "b-0000000000003");
+    takes(queue, "a-0000000000006");
+    takes(queue, "a-0000000000005");
+    takes(queue, "a-0000000000001");
+    /* Nor does it go before others' where nobody has had a turn. */
+    queue_free(queue);
+    queue = queue_new();
+    job = (struct queue_job){.id = "a-0000000000009", .owner = 1, .top = 100};
+    queue_add(queue, &job);
+    put(queue, "b-0000000000003", 2, 0, 0);
+    takes(queue, "b-0000000000003");
+    queue_free(queue);
+}
+
+static void any_job_can_be_taken_out(void **state)
+{
+    (void)state;
+    struct queue *queue = queue_new();
+    struct queue_job job;
+    char id[ID_SIZE];
+    for (int i = 0; i < 100; i++) {
+        snprintf(id, sizeof(id), "j-%013d", i);
+        put(queue, id, (uid_t)(i % 3), i * 7 % 5, i % 10 == 9 ? clock_elapsed() + 3600000 : 0);
+    }
+    for (int i = 0; i < 100; i += 2) {
+        snprintf(id, sizeof(id), "j-%013d", i * 37 % 100);
+        assert_true(queue_remove(queue, id, &job));
+        assert_string_equal(job.id, id);
+        assert_false(queue_has(queue, id));
+        assert_false(queue_remove(queue, id, &job));
+    }
+    assert_true(queue_remove(queue, "j-0000000000009", &job)); /* which had been put back */
+    assert_int_equal(queue_count(queue), 49);
+    int last = 100, count = 0;
+    for (; queue_take(queue, &job); count++) {
+        assert_true(job.priority <= last);
+        last = job.priority;
+    }
+    assert_int_equal(count, 40);
+    queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +442,10 @@ int main(void)
         cmocka_unit_test(who_has_waited_goes_before_users_priorities),
         cmocka_unit_test(what_is_given_back_has_waited_all_along),
         cmocka_unit_test(an_owner_rests_until_all_are_woken),
+        cmocka_unit_test(shares_decide_within_a_priority),
+        cmocka_unit_test(who_has_waited_and_is_owed_goes_first),
+        cmocka_unit_test(what_is_on_top_passes_its_owners_only),
+        cmocka_unit_test(any_job_can_be_taken_out),
         cmocka_unit_test(behaves_like_a_sorted_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #include "base/quantity.h"
 #include "base/value_path.h"
 
-enum { MOST_FIELDS = 64 };
+enum { MOST_FIELDS = 128 };
 
 int section_expected(const struct section *section, const struct value *value, const char *field,
                      const char *what)

@@ -80,6 +80,12 @@ static int read_rows(const struct section *section, const struct value *list)
     return limit_row_read_all(section, list, &settings->limits.rows, &settings->limits.row_count);
 }
 
+static int read_weights(const struct section *section, const struct value *list)
+{
+    struct settings *settings = section->target;
+    return fair_share_read_rows(section, list, &settings->shares);
+}
+
 static int read_sync(const struct section *section, const struct value *value)
 {
     struct settings *settings = section->target;
@@ -183,6 +189,10 @@ static const struct section_field table[] = {
     {"limits.waiting", SECTION_COUNT, AT(limits.waiting), 0, 0, 1000000, .what = NULL},
     {"limits.turn", SECTION_DURATION, AT(limits.turn), 600000, 0, 86400000, .what = NULL},
     {"limits.rows", .read = read_rows},
+    {"shares", SECTION_INNER, .what = NULL},
+    {"shares.half_life", SECTION_DURATION, AT(shares.half_life), 86400000, 60000, 31536000000, .what = NULL},
+    {"shares.gpu", SECTION_COUNT, AT(shares.gpu), 8, 1, 1000, .what = NULL},
+    {"shares.weights", .read = read_weights},
     {"keep", SECTION_INNER, .what = NULL},
     {"keep.done", SECTION_DURATION, AT(keep.done), 0, 3600000, 315360000000, .what = NULL},
     {"keep.failed", SECTION_DURATION, AT(keep.failed), 0, 3600000, 315360000000, .what = NULL},

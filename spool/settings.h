@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/value.h"
+#include "spool/fair_share.h"
 #include "spool/limit_row.h"
 #include "spool/spool.h"
 
@@ -65,6 +66,7 @@ struct settings {
     uid_t *administrators;
     size_t administrator_count;
     struct job_limits limits;
+    struct fair_share shares;
     struct keep_rules keep;
     struct message_settings messages;
     struct metric_settings metrics;

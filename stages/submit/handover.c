@@ -323,6 +323,7 @@ void handover_prepare(struct submitter *submitter, struct item *item)
 {
     if (item->fate == ITEM_SUBMIT && is_within_load(submitter, item))
         prepare_submission(submitter, item);
+    sharing_charge(submitter, item);
 }
 
 bool handover_open_asked(struct submitter *submitter, struct item *item, const char *id)

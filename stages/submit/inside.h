@@ -1,8 +1,8 @@
 /* stages/submit/inside.h - the inside of the submit stage
  *
  * Only submit.c (which jobs, and when), in_order.c (which of them when the executor has no queue),
- * admission.c (which may start under limits.rows), reclaim.c (who stops for them) and handover.c (how one
- * job of a batch is submitted) include this.
+ * admission.c (which may start under limits.rows), reclaim.c (who stops for them), sharing.c (whose turn it is by
+ * shares) and handover.c (how one job of a batch is submitted) include this.
  */
 #ifndef STAGES_SUBMIT_INSIDE_H
 #define STAGES_SUBMIT_INSIDE_H
@@ -13,6 +13,7 @@
 #include "stages/guard.h"
 #include "stages/planning/backfill.h"
 #include "stages/planning/planning.h"
+#include "stages/shared/decayed_use.h"
 #include "stages/shared/diagnosis.h"
 #include "stages/stage.h"
 #include "stages/submit/load.h"
@@ -63,6 +64,9 @@ struct submitter {
     struct names *hypothetical; /* ... and the ids of jobs that count while that plans */
     bool reclaims;              /* jobs may be stopped for others ... */
     int64_t reclaim_next;       /* ... which is looked at then, of clock_elapsed() */
+    struct decayed_use *shares; /* NULL: owners take turns */
+    int64_t shares_due,
+        shares_kept; /* of clock_elapsed(): when to look at them, when they were kept last */
     struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
     /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
     struct queue_job first;
@@ -116,6 +120,15 @@ bool admission_is_shut(const struct submitter *submitter);
 /* reclaim.c: may rows have jobs stopped for others?  And have those stopped that are to be, now and then. */
 bool reclaim_is_needed(const struct job_limits *limits);
 void reclaim_jobs(struct submitter *submitter);
+
+/* Where owners share by what they have used: look at that, before a batch; note whose a job is; the job of this item is
+ * charged, and it is known whether it was submitted. */
+void sharing_open(struct submitter *submitter);
+void sharing_close(struct submitter *submitter);
+void sharing_look(struct submitter *submitter);
+void sharing_note(struct submitter *submitter, const struct job_record *record);
+void sharing_charge(struct submitter *submitter, const struct item *item);
+void sharing_end(struct submitter *submitter, const struct item *item);
 
 /* The job of an open item, as the queue has it. */
 struct queue_job submit_queue_job(const struct submitter *submitter, const struct item *item);

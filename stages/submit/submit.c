@@ -127,6 +127,7 @@ static size_t take_items(struct submitter *submitter)
     }
     if (admission_begin(submitter))
         return 0;
+    sharing_look(submitter);
     if (submitter->backfill && !planning_is_on(submitter->planning))
         return in_order_take(submitter);
     while (count < submit_window(submitter) && !admission_is_shut(submitter) &&
@@ -206,6 +207,7 @@ static size_t submit_batch(struct submitter *submitter)
          * are retried a few at a time. */
         left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
         admission_end(submitter, item);
+        sharing_end(submitter, item);
         if (submitter->load && item->fate != ITEM_KEEP)
             load_release(submitter->load, item->place.id, item->fate == ITEM_SUBMIT);
         guard_passed(submitter->guard, item->place.id);
@@ -263,6 +265,7 @@ static void take_job(struct submitter *submitter, const char *id)
         queued.owner = record.uid;
         queued.priority = record.priority;
         queued.demand = resources_demand(record.cpus, record.memory, record.gpus, record.gpu_type);
+        sharing_note(submitter, &record);
     }
     /* A job that the executor may have, that is damaged, or that somebody has requested to kill or hold does
      * not wait for capacity. */
@@ -456,6 +459,7 @@ static void submit_close(struct stage *stage)
     planning_free(submitter->planning);
     load_free(submitter->load);
     admission_close(submitter);
+    sharing_close(submitter);
     backfill_free(submitter->backfill);
     waits_free(submitter->waits);
     stage_close(stage);
@@ -497,6 +501,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     if (submitter->executor) {
         submitter->load = load_new(&stage->spool, submitter->executor);
         admission_open(submitter);
+        sharing_open(submitter);
         submitter->backfill = backfill_new(&stage->spool, submitter->executor);
         submitter->planning = planning_new(stage, submitter->executor);
         admission_advise(submitter);

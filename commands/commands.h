@@ -33,6 +33,7 @@ int command_report(int argument_count, char **arguments);
 int command_history(int argument_count, char **arguments);
 int command_metrics(int argument_count, char **arguments);
 int command_limits(int argument_count, char **arguments);
+int command_share(int argument_count, char **arguments);
 int command_simulate(int argument_count, char **arguments);
 int command_web(int argument_count, char **arguments);
 int command_version(int argument_count, char **arguments);

@@ -31,6 +31,8 @@ static const struct verb verbs[] = {
     {"status", command_status, "show the daemon, job counts by state, and available resources",
      NULL},
     {"limits", command_limits, "show who may have how much, has it, and waits for it", NULL},
+    {"share", command_share,
+     "show what users and groups have used of late, and what part is theirs", NULL},
     {"history", command_history, "show what jobs took, and how good predictions were", NULL},
     {"acct", command_acct, "show what each attempt of jobs has used", NULL},
     {"report", command_report, "sum up what attempts have used, by user, group, queue or day",

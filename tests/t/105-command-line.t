@@ -362,6 +362,9 @@ keep history
 keep history --rebuild
 set_setting rows '[{user: root, running: 1, waiting: 1, cpus: 1, memory: 1Gi, gpus: 1, time_limit: 1h, gpu_type: a}]'
 keep limits
+set_setting weights '[{user: "*", weight: 1}]'
+keep share
+set_setting weights '[]'
 printf 'paused by=ann uid=1 since=2026-11-22T10:00:00.000Z reason=x\n' >"$spool/rendered/PAUSED"
 keep status
 rm -f "$spool/rendered/PAUSED"

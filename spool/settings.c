@@ -86,6 +86,12 @@ static int read_weights(const struct section *section, const struct value *list)
     return fair_share_read_rows(section, list, &settings->shares);
 }
 
+static int read_classes(const struct section *section, const struct value *list)
+{
+    struct settings *settings = section->target;
+    return priority_class_read_all(section, list, &settings->priority_classes);
+}
+
 static int read_sync(const struct section *section, const struct value *value)
 {
     struct settings *settings = section->target;
@@ -181,6 +187,7 @@ static const struct section_field table[] = {
     {"after_unknown", SECTION_DURATION, AT(after_unknown), 3600000, 100, 14 * 86400000, .what = NULL},
     {"batch", SECTION_COUNT, AT(batch), 512, 1, 1024, .what = NULL},
     {"free_percent", SECTION_COUNT, AT(free_percent), 5, 0, 90, .what = NULL},
+    {"priority_classes", .read = read_classes},
     {"limits", SECTION_INNER, .what = NULL},
     {"limits.priority", SECTION_INNER, .what = NULL},
     {"limits.priority.users", .read = read_users_range},

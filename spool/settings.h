@@ -14,6 +14,7 @@
 #include "base/value.h"
 #include "spool/fair_share.h"
 #include "spool/limit_row.h"
+#include "spool/priority_class.h"
 #include "spool/spool.h"
 
 struct priority_range {
@@ -65,6 +66,7 @@ struct settings {
     struct text user; /* the user to which intake and resubmit switch when run as root */
     uid_t *administrators;
     size_t administrator_count;
+    struct priority_classes priority_classes;
     struct job_limits limits;
     struct fair_share shares;
     struct keep_rules keep;

@@ -51,10 +51,14 @@ struct job_record {
     struct text library, version, type;
     struct text library_version; /* the chosen image's; empty: unknown */
     int priority, retries;
-    int retried;          /* number of retries used up */
-    int64_t backoff;      /* the last back-off, milliseconds; 0 before the first */
-    int64_t time_limit;   /* milliseconds; 0: none */
-    int64_t cpus, memory; /* of all tasks together: thousandths, bytes */
+    struct text priority_class; /* by which it has that; empty: it was a number */
+    struct text priority_from; /* "owner" or "administrator": who has set it; empty: the job file */
+    int64_t top;               /* when it was put on top of its owner's jobs; 0: it was not */
+    int64_t ordered;           /* what was asked of both until then is in this record; 0: never */
+    int retried;               /* number of retries used up */
+    int64_t backoff;           /* the last back-off, milliseconds; 0 before the first */
+    int64_t time_limit;        /* milliseconds; 0: none */
+    int64_t cpus, memory;      /* of all tasks together: thousandths, bytes */
     int gpus;
     struct text executor;
     struct text commit, template_path;

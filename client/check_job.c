@@ -17,7 +17,7 @@ static int check_limits(const struct spool *spool, const struct description *job
     if (settings_read(&settings, spool, NULL))
         return 0;
     const struct limits limits = {&settings, spool, false};
-    int result = limits_check(&limits, getuid(), job, &refusal);
+    int result = limits_check(&limits, getuid(), getgid(), job, &refusal);
     if (result)
         error_set(error, "%s: %s", label, refusal.text);
     settings_free(&settings);

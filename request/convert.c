@@ -184,7 +184,9 @@ static void put_batch(struct arena *arena, struct value *map, const struct descr
     if (job->time_limit)
         value_put(arena, map, "time_limit",
                   value_text(arena, arena_printf(arena, "%" PRId64 "s", job->time_limit / 1000)));
-    if (job->priority)
+    if (job->priority_class.length && !job->foreign)
+        put_text(arena, map, "priority", job->priority_class);
+    else if (job->priority)
         value_put(arena, map, "priority", value_number(arena, job->priority));
     if (job->hold)
         value_put(arena, map, "hold", value_boolean(arena, true));

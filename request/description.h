@@ -171,13 +171,15 @@ struct description {
     struct text gpu_type;
     struct text *features; /* of nodes, as the site names them; all are wanted */
     size_t features_count;
-    struct text spread; /* "require" or "prefer"; empty: where there is room */
-    bool exclusive;     /* no other job on its nodes */
-    int priority;       /* -100 to 100, default 0: higher goes first */
-    int retries;        /* attempts beyond the first after a failure; or RETRIES_... */
-    int64_t time_limit; /* milliseconds of running; 0: none */
-    struct text queue;  /* DNS label; or empty */
-    int64_t debug;      /* milliseconds that the scheduler's objects are kept after the end */
+    struct text spread;         /* "require" or "prefer"; empty: where there is room */
+    bool exclusive;             /* no other job on its nodes */
+    int priority;               /* -100 to 100, default 0: higher goes first */
+    struct text priority_class; /* a class of the site, instead of the number; or empty */
+    bool has_priority;          /* one of them is given */
+    int retries;                /* attempts beyond the first after a failure; or RETRIES_... */
+    int64_t time_limit;         /* milliseconds of running; 0: none */
+    struct text queue;          /* DNS label; or empty */
+    int64_t debug; /* milliseconds that the scheduler's objects are kept after the end */
     struct completion *complete; /* for some of the roles */
     size_t complete_count;
     struct array array;     /* if given, there is one role with as many tasks */

@@ -25,6 +25,7 @@
 #include "request/notes.h"
 #include "request/notify.h"
 #include "request/placement.h"
+#include "request/priority.h"
 #include "request/size.h"
 #include "request/synonyms.h"
 #include "request/tasks.h"
@@ -64,7 +65,7 @@ static const struct field fields[] = {
     {FIELD_NAME("features"), read_features, MEMBER(features), COUNT(features_count)},
     {FIELD_NAME("spread"), read_spread, MEMBER(spread)},
     {FIELD_NAME("exclusive"), read_boolean, MEMBER(exclusive)},
-    {FIELD_NAME("priority"), read_integer, MEMBER(priority), .least = -PRIORITY_MOST,
+    {FIELD_NAME("priority"), read_priority, MEMBER(priority), .least = -PRIORITY_MOST,
      .most = PRIORITY_MOST},
     {FIELD_NAME("retries"), read_integer, MEMBER(retries), .least = 0, .most = RETRIES_MOST},
     {FIELD_NAME("time_limit"), read_duration, MEMBER(time_limit), .least = TIME_LIMIT_LEAST,

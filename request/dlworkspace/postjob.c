@@ -288,6 +288,7 @@ static void read_priority(struct work *work)
         priority = PRIORITY_USERS;
         note_field(work, "jobPriority", "taken as 200, which is the highest of users");
     }
+    work->job->has_priority = given->priority || given->preemptible > 0;
     work->job->priority = given->preemptible > 0 ? PRIORITY_LOWEST : priority - PRIORITY_USUAL;
 }
 

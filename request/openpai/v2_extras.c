@@ -39,6 +39,8 @@ static void read_priority(struct openpai_v2 *file, const struct value_path *abov
         if (value->kind != VALUE_STRING || !text_is(value->string, priority_classes[i].name))
             continue;
         file->job->priority = priority_classes[i].priority;
+        file->job->priority_class = value->string; /* where the site has one of that name */
+        file->job->has_priority = true;
         return;
     }
     problems_expected(file->reading, &path, value, "crit, prod, test or oppo");

@@ -3,11 +3,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/duration.h"
 #include "base/quantity.h"
 #include "request/notes.h"
 #include "stages/shared/use.h"
+
+enum { MOST_NUMBER = 1000000 }; /* beyond any priority */
 
 static bool is_administrator(const struct limits *limits, uid_t uid)
 {
@@ -56,17 +59,86 @@ static int check_time(const struct limits *limits, const struct description *des
                      duration_format(longest, most));
 }
 
+static int refuse_class(const struct limits *limits, uid_t uid, gid_t gid, struct text name,
+                        bool there, struct error *error)
+{
+    const struct priority_classes *classes = &limits->settings->priority_classes;
+    struct error_quote_buffer quote;
+    struct buffer names = {0};
+    priority_class_list(classes, uid, gid, is_administrator(limits, uid), &names);
+    const char *found = error_quote(&quote, name.data, name.length);
+    if (names.length)
+        error_set(error,
+                  "priority: found %s%s, expected a whole number or one of %s (priority_classes of "
+                  "dlspool.yaml, which an administrator can change)",
+                  found, there ? ", which is for others" : "", names.data);
+    else
+        error_set(error,
+                  "priority: found %s, expected a whole number from %d to %d: this site has no "
+                  "classes of priority%s (priority_classes of dlspool.yaml)",
+                  found, range_of(limits, uid).least, range_of(limits, uid).most,
+                  there ? " for you" : "");
+    buffer_free(&names);
+    return -1;
+}
+
+static int check_number(const struct limits *limits, uid_t uid, int priority, struct error *error)
+{
+    return nearest_in(range_of(limits, uid), priority) == priority
+               ? 0
+               : refuse_priority(limits, uid, priority, error);
+}
+
+static int find_class(const struct limits *limits, uid_t uid, gid_t gid, struct text name,
+                      int *priority, struct error *error)
+{
+    const struct priority_class *class =
+        priority_class_find(&limits->settings->priority_classes, name);
+    bool administrator = is_administrator(limits, uid);
+    if (!class || (!administrator && !priority_class_is_for(class, uid, gid)))
+        return refuse_class(limits, uid, gid, name, class != NULL, error);
+    *priority = class->value;
+    if (!administrator && priority_class_is_reserved(class))
+        return 0; /* whoever gave it to them has decided */
+    if (!check_number(limits, uid, class->value, error))
+        return 0;
+    error_prefix(error, "the class %s", class->name.data);
+    return -1;
+}
+
 static bool is_moved(const struct limits *limits, const struct description *description)
 {
     return limits->again || description->foreign;
 }
 
-int limits_check(const struct limits *limits, uid_t uid, const struct description *description,
-                 struct error *error)
+/* What the job asks for as its priority: that of its class, of the default one, or its number.  -1 and a sentence. */
+static int asked_priority(const struct limits *limits, uid_t uid, gid_t gid,
+                          const struct description *description, int *priority,
+                          struct text *class_name, struct error *error)
 {
-    int priority = description->priority;
-    if (!is_moved(limits, description) && nearest_in(range_of(limits, uid), priority) != priority)
-        return refuse_priority(limits, uid, priority, error);
+    const struct priority_class *otherwise =
+        description->has_priority ? NULL
+                                  : priority_class_otherwise(&limits->settings->priority_classes);
+    struct text name = otherwise ? otherwise->name : description->priority_class;
+    *priority = description->priority;
+    *class_name = TEXT("");
+    if (name.length && !find_class(limits, uid, gid, name, priority, error))
+        *class_name = name;
+    else if (name.length && !otherwise)
+        return -1;
+    return 0;
+}
+
+int limits_check(const struct limits *limits, uid_t uid, gid_t gid,
+                 const struct description *description, struct error *error)
+{
+    int priority;
+    struct text class;
+    bool moved = is_moved(limits, description);
+    if (asked_priority(limits, uid, gid, description, &priority, &class, error) && !moved)
+        return -1;
+    if (!moved && !class.length && check_number(limits, uid, priority, error))
+        return -1;
     return check_time(limits, description, error);
 }
 
@@ -207,38 +279,112 @@ static int64_t usual_time(const struct limits *limits, struct repository *reposi
     return seconds > 0 && seconds * 1000 < (double)longest ? (int64_t)(seconds * 1000) : longest;
 }
 
-enum prepare_result limits_hold(struct arena *arena, const struct limits *limits,
-                                struct repository *repository, struct job_record *record,
-                                struct preparation *preparation)
+static void note_moved(struct arena *arena, const struct priority_range *range, int priority,
+                       struct preparation *preparation)
+{
+    request_notes_add(arena, &preparation->notes, "priority",
+                      "taken as %d: this site allows %d to %d (limits.priority of dlspool.yaml)",
+                      priority, range->least, range->most);
+}
+
+/* Give the job the priority that it asks for, or the nearest that it may have. */
+static void hold_priority(struct arena *arena, const struct limits *limits,
+                          struct job_record *record, struct preparation *preparation)
 {
     struct description *description = preparation->description;
-    if (limits_check(limits, record->uid, description, &preparation->error)) {
-        preparation->failure = RENDER_NOT_ALLOWED;
-        return PREPARE_NOT_RENDERED;
-    }
     struct priority_range range = range_of(limits, record->uid);
-    int priority = nearest_in(range, description->priority);
-    if (priority != description->priority)
-        request_notes_add(
-            arena, &preparation->notes, "priority",
-            "taken as %d: this site allows %d to %d (limits.priority of dlspool.yaml)", priority,
-            range.least, range.most);
+    struct error refusal;
+    int asked;
+    struct text class;
+    bool refused = asked_priority(limits, record->uid, record->gid, description, &asked, &class,
+                                  &refusal) != 0;
+    int priority = class.length ? asked : nearest_in(range, asked);
+    if (priority != asked)
+        note_moved(arena, &range, priority, preparation);
+    else if (refused && !description->foreign)
+        request_notes_add(arena, &preparation->notes, "priority", "taken as %d: %s", priority,
+                          refusal.text);
     description->priority = record->priority = priority;
+    record->priority_class = class;
+    record->priority_from = TEXT("");
+}
+
+/* Somebody has set it: it is held to what that person may give. */
+static void keep_priority(struct arena *arena, const struct limits *limits,
+                          const struct job_record *before, struct job_record *record,
+                          struct preparation *preparation)
+{
+    struct priority_range range = text_is(before->priority_from, "administrator")
+                                      ? limits->settings->limits.administrators
+                                      : range_of(limits, record->uid);
+    const struct priority_class *class =
+        priority_class_find(&limits->settings->priority_classes, before->priority_class);
+    int priority = class ? class->value : nearest_in(range, before->priority);
+    if (priority != before->priority && !class)
+        note_moved(arena, &range, priority, preparation);
+    preparation->description->priority = record->priority = priority;
+    record->priority_class = class ? class->name : TEXT("");
+    record->priority_from = before->priority_from;
+}
+
+static enum prepare_result hold_time(struct arena *arena, const struct limits *limits,
+                                     struct repository *repository, struct job_record *record,
+                                     struct preparation *preparation)
+{
+    struct description *description = preparation->description;
     if (!description->time_limit)
         description->time_limit = usual_time(limits, repository, record, description);
     record->time_limit = description->time_limit;
     hold_array(arena, limits, record, description, &preparation->notes);
-    if (check_rows(limits, record, &preparation->error)) {
+    if (!check_rows(limits, record, &preparation->error))
+        return PREPARED;
+    preparation->failure = RENDER_NOT_ALLOWED;
+    return PREPARE_NOT_RENDERED;
+}
+
+int limits_value(const struct limits *limits, uid_t uid, gid_t gid, struct text word, int *priority,
+                 struct error *error)
+{
+    char *end = NULL;
+    long number = word.length ? strtol(word.data, &end, 10) : 0;
+    if (!end || end != word.data + word.length)
+        return find_class(limits, uid, gid, word, priority, error);
+    *priority = number < -MOST_NUMBER  ? -MOST_NUMBER
+                : number > MOST_NUMBER ? MOST_NUMBER
+                                       : (int)number;
+    return check_number(limits, uid, *priority, error);
+}
+
+enum prepare_result limits_hold_again(struct arena *arena, const struct limits *limits,
+                                      struct repository *repository,
+                                      const struct job_record *before, struct job_record *record,
+                                      struct preparation *preparation)
+{
+    if (limits_check(limits, record->uid, record->gid, preparation->description,
+                     &preparation->error)) {
         preparation->failure = RENDER_NOT_ALLOWED;
         return PREPARE_NOT_RENDERED;
     }
-    return PREPARED;
+    if (before && before->priority_from.length)
+        keep_priority(arena, limits, before, record, preparation);
+    else
+        hold_priority(arena, limits, record, preparation);
+    return hold_time(arena, limits, repository, record, preparation);
+}
+
+enum prepare_result limits_hold(struct arena *arena, const struct limits *limits,
+                                struct repository *repository, struct job_record *record,
+                                struct preparation *preparation)
+{
+    return limits_hold_again(arena, limits, repository, NULL, record, preparation);
 }
 
 void limits_keep(const struct job_record *before, struct job_record *record,
                  struct description *description)
 {
     description->priority = record->priority = before->priority;
+    record->priority_class = before->priority_class;
+    record->priority_from = before->priority_from;
     description->time_limit = record->time_limit = before->time_limit;
     record->array_at_once = before->array_at_once;
     if (before->array_at_once && before->array_at_once < tasks_at_once(&description->array))

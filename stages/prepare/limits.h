@@ -4,6 +4,9 @@
  * for more than its owner may have is refused; but a priority is only moved into its range, with a note,
  * where the job file is another system's, and where the job was accepted before under other settings:
  * priority decides about order alone, so nothing is lost by that.
+ *
+ * A class of priority_classes that names whose it is may have any priority that administrators may give; others are
+ * held to the range of the job's owner.  A job that names neither number nor class has the default class.
  */
 #ifndef STAGES_PREPARE_LIMITS_H
 #define STAGES_PREPARE_LIMITS_H
@@ -17,10 +20,15 @@ struct limits {
     bool again;                /* the job was accepted before */
 };
 
+/* The priority that a word means, a number or the name of a class, which this user gives to a job that is there.
+ * -1 and a sentence when it is none, or the user may not give it. */
+int limits_value(const struct limits *limits, uid_t uid, gid_t gid, struct text word, int *priority,
+                 struct error *error);
+
 /* May a new job of the user ask for this?  -1 and a sentence with what was found, what is allowed, and who
  * may set it. */
-int limits_check(const struct limits *limits, uid_t uid, const struct description *description,
-                 struct error *error);
+int limits_check(const struct limits *limits, uid_t uid, gid_t gid,
+                 const struct description *description, struct error *error);
 
 /* Hold the job of this record (uid must be set) to the limits: priority and time_limit of both, description and
  * record, are then what the job has.  A job that names no time_limit has the longest; a notebook, which ends by
@@ -30,6 +38,13 @@ int limits_check(const struct limits *limits, uid_t uid, const struct descriptio
 enum prepare_result limits_hold(struct arena *arena, const struct limits *limits,
                                 struct repository *repository, struct job_record *record,
                                 struct preparation *preparation);
+
+/* The same for a job that comes back, which had the record `before`: a priority that somebody has set since it was
+ * dropped stays. */
+enum prepare_result limits_hold_again(struct arena *arena, const struct limits *limits,
+                                      struct repository *repository,
+                                      const struct job_record *before, struct job_record *record,
+                                      struct preparation *preparation);
 
 /* The job keeps what it had in the record `before`: for what is rendered again as it was. */
 void limits_keep(const struct job_record *before, struct job_record *record,

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "spool/eventlog.h"
+#include "spool/order_request.h"
 #include "spool/file.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
@@ -216,7 +217,8 @@ static enum prepare_result hold_to_limits(const struct renewer *renewer,
 {
     const struct limits limits = {&renewer->stage->settings, &renewer->stage->spool, true};
     if (order->from != STATE_RENDERED)
-        return limits_hold(renewer->arena, &limits, renewer->repository, record, preparation);
+        return limits_hold_again(renewer->arena, &limits, renewer->repository, before, record,
+                                 preparation);
     limits_keep(before, record, preparation->description);
     return PREPARED;
 }
@@ -270,6 +272,10 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
     int64_t now = clock_now();
     if (!record->request_file.length) {
         error_set(error, "there is no job file to run again; submit one");
+        return RENEW_TROUBLE;
+    }
+    if (order_request_take(job, renewer->arena, record) < 0) {
+        error_set(error, "where it is to stand among others is unknown at the moment");
         return RENEW_TROUBLE;
     }
     if (prepare_read(job, record, &request, error)) {

@@ -272,6 +272,103 @@ static void mistakes_in_rows_are_told(void **state)
     }
 }
 
+/* ---- classes ---- */
+
+#define CLASSES                                                                                    \
+    "priority_classes:\n"                                                                          \
+    "  - {name: normal, value: -10, default: true}\n"                                              \
+    "  - {name: urgent, value: 50}\n"                                                              \
+    "  - {name: paper, value: 60, users: [daemon], description: \"before a deadline\"}\n"          \
+    "  - {name: spare, value: -50, groups: [bin]}\n"
+
+static void is_of_class(const char *source, uid_t uid, const char *name, int priority)
+{
+    becomes(source, uid, false, priority, 0, 0);
+    assert_true(text_is(record.priority_class, name));
+}
+
+static void classes_are_names_of_priorities(void **state)
+{
+    (void)state;
+    set("executor: null\n" CLASSES);
+    is_of_class(HEAD, USER, "normal", -10);
+    is_of_class(HEAD "priority: 0\n", USER, "", 0);
+    is_of_class(HEAD "priority: normal\n", USER, "normal", -10);
+    is_of_class(HEAD "priority: urgent\n", OWNER, "urgent", 50);
+    is_of_class(HEAD "priority: paper\n", 1, "paper", 60); /* daemon's */
+    refused(
+        HEAD "priority: urgent\n", USER, false,
+        "the class urgent: priority: found 50, expected a whole number from -100 to 0; an "
+        "administrator's job may have -100 to 100 (limits.priority.users of dlspool.yaml, which "
+        "an administrator can change)");
+    refused(HEAD "priority: paper\n", USER, false,
+            "priority: found paper, which is for others, expected a whole number or one of normal, "
+            "urgent (priority_classes of dlspool.yaml, which an administrator can change)");
+    refused(HEAD "priority: fast\n", USER, false,
+            "priority: found fast, expected a whole number or one of normal, urgent "
+            "(priority_classes of dlspool.yaml, which an administrator can change)");
+    /* What was accepted is taken as it may be now; so is another system's. */
+    becomes(HEAD "priority: fast\n", USER, true, 0, 0, 1);
+    becomes(OPENPAI("prod"), USER, false, 0, 0, 1);
+    set("executor: null\npriority_classes: [{name: prod, value: -7}]\n");
+    is_of_class(OPENPAI("prod"), USER, "prod", -7);
+    set("executor: null\n");
+    refused(
+        HEAD "priority: fast\n", USER, false,
+        "priority: found fast, expected a whole number from -100 to 0: this site has no classes "
+        "of priority (priority_classes of dlspool.yaml)");
+}
+
+static void what_somebody_has_set_stays(void **state)
+{
+    (void)state;
+    set("executor: null\n" CLASSES);
+    const struct limits limits = {&settings, &owned, true};
+    struct job_record before = {.uid = USER,
+                                .priority = 70,
+                                .priority_class = TEXT(""),
+                                .priority_from = TEXT("administrator")};
+    hold(HEAD "priority: -3\n", USER, true);
+    assert_int_equal(limits_hold_again(arena, &limits, repository, &before, &record, &preparation),
+                     PREPARED);
+    assert_int_equal(record.priority, 70);
+    assert_int_equal(preparation.description->priority, 70);
+    before.priority_from = TEXT("owner");
+    assert_int_equal(limits_hold_again(arena, &limits, repository, &before, &record, &preparation),
+                     PREPARED);
+    assert_int_equal(record.priority, 0); /* what owners may give now */
+    int priority;
+    assert_int_equal(limits_value(&limits, USER, 0, TEXT("-20"), &priority, &error), 0);
+    assert_int_equal(priority, -20);
+    assert_int_equal(limits_value(&limits, USER, 0, TEXT("1"), &priority, &error), -1);
+    assert_int_equal(limits_value(&limits, USER, 0, TEXT("normal"), &priority, &error), 0);
+    assert_int_equal(priority, -10);
+    assert_int_equal(
+        limits_value(&limits, USER, 0, TEXT("99999999999999999999"), &priority, &error), -1);
+    assert_int_equal(limits_value(&limits, USER, 0, TEXT(""), &priority, &error), -1);
+}
+
+static void wrong_classes_are_told(void **state)
+{
+    (void)state;
+    refuses_settings("priority_classes: [{name: a}]\n", "expected name and value in each class");
+    refuses_settings("priority_classes: [{name: \"7\", value: 1}]\n", "that is no number");
+    refuses_settings("priority_classes: [{name: a, value: 101}]\n", "from -100 to 100");
+    refuses_settings("priority_classes: [{name: a, value: 1}, {name: a, value: 2}]\n",
+                     "expected each name once");
+    refuses_settings("priority_classes: [{name: a, value: 1, users: [nosuchuser]}]\n",
+                     "expected a user that this machine knows");
+    refuses_settings("priority_classes: [{name: a, value: 1, users: [daemon], default: true}]\n",
+                     "and that for everybody");
+    refuses_settings("shares: {weights: [{user: daemon}]}\n", "and weight, in each row");
+    refuses_settings("shares: {weights: [{user: daemon, weight: 0}]}\n",
+                     "found 0, expected a number from");
+    refuses_settings("shares: {weights: [{queue: a, weight: 1}, {queue: a, weight: 2}]}\n",
+                     "in one row only");
+    refuses_settings("shares: {weights: [{user: daemon, queue: a, weight: 1}]}\n",
+                     "expected one of user, group and queue");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +382,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_array_runs_no_more_at_once_than_rows_leave, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(classes_are_names_of_priorities, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_somebody_has_set_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_classes_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_in_the_settings_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_in_rows_are_told, set_up, tear_down),
     };

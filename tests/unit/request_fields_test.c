@@ -397,9 +397,9 @@ static void numbers_have_limits(void **state)
         {"retries: true", "f.yaml:5:10: retries: found true, expected a whole number from 0 to "
                           "100"},
         {"priority: 101", "f.yaml:5:11: priority: found 101, expected a whole number from -100 to "
-                          "100"},
-        {"priority: high", "f.yaml:5:11: priority: found \"high\", expected a whole number from "
-                           "-100 to 100"},
+                          "100, or the name of a class of priority"},
+        {"priority: \"5\"", "f.yaml:5:11: priority: found \"5\", expected a whole number from "
+                            "-100 to 100, or the name of a class of priority"},
         {"time_limit: 0", "f.yaml:5:13: time_limit: found 0, expected a duration of at least 1 s "
                           "and at most ten years, such as 90m, 2h30m, 2:30:00 or 3600 (seconds)"},
         {"time_limit: 500ms", "f.yaml:5:13: time_limit: found \"500ms\", expected a duration of at "
@@ -830,7 +830,7 @@ static void all_problems_are_told_at_once_and_bounded(void **state)
     (void)state;
     static const char twelve[] = "name: a\nlibrary: any\ntype: roles\nscript: x\n"
                                  "a1: 1\na2: 1\na3: 1\na4: 1\na5: 1\na6: 1\na7: 1\na8: 1\n"
-                                 "retries: x\npriority: x\ntime_limit: x\nprivileged: true\n";
+                                 "retries: x\npriority: [x]\ntime_limit: x\nprivileged: true\n";
     assert_null(read_yaml(twelve));
     int lines = 1;
     for (const char *at = error.text; *at; at++)

@@ -5,6 +5,7 @@
  */
 #include "request/control.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -17,15 +18,17 @@ enum {
     CONTROL_LONGEST = 1024, /* bytes of a control file, comments included */
     ID_SHORTEST = 3,        /* bytes of a job's id */
     ID_LONGEST = 63,
+    WORD_LONGEST = 63,
+    VALUE_MOST = 1000000,
 };
 
 static const struct {
     const char *name;
     enum control_verb verb; /* CONTROL_NONE: of a later version */
 } verbs[] = {
-    {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY}, {"hold", CONTROL_HOLD},
-    {"release", CONTROL_RELEASE}, {"pause", CONTROL_PAUSE}, {"resume", CONTROL_RESUME},
-    {"approve", CONTROL_NONE},
+    {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY},       {"hold", CONTROL_HOLD},
+    {"release", CONTROL_RELEASE}, {"pause", CONTROL_PAUSE},       {"resume", CONTROL_RESUME},
+    {"top", CONTROL_TOP},         {"priority", CONTROL_PRIORITY}, {"approve", CONTROL_NONE},
 };
 
 enum { VERB_COUNT = ARRAY_COUNT(verbs) };
@@ -149,6 +152,30 @@ static bool open_hold(const struct value **value, enum control_verb *verb)
            (!keep || keep->kind == VALUE_BOOLEAN);
 }
 
+bool request_control_is_value(struct text word)
+{
+    return values_is_word(word, WORD_LONGEST);
+}
+
+/* Read `{job: ID, value: 5}` of priority. */
+static void read_priority_request(struct reading *reading, const struct value_path *path,
+                                  const struct value *value, struct control *control)
+{
+    const struct value *job = value->kind == VALUE_OBJECT ? value_get(value, "job") : NULL;
+    const struct value *wanted = job ? value_get(value, "value") : NULL;
+    bool whole = wanted && wanted->kind == VALUE_NUMBER && wanted->number >= -VALUE_MOST &&
+                 wanted->number <= VALUE_MOST && floor(wanted->number) == wanted->number;
+    bool word = wanted && wanted->kind == VALUE_STRING && request_control_is_value(wanted->string);
+    if (!wanted || value->object.count != 2 || (!whole && !word) ||
+        !values_scalar_text(job, false, &control->id) || !is_id(control->id))
+        problems_expected(reading, path, value,
+                          "a job's id and its new priority, such as {job: digits-1m7y5dm13etbd, "
+                          "value: -5}");
+    else
+        control->value =
+            word ? wanted->string : arena_printf(reading->arena, "%d", (int)wanted->number);
+}
+
 /* Read the verb's member into *control.  -1 and a sentence when it is faulty. */
 static int read_control(struct reading *reading, const struct value *root,
                         const struct member *member, struct control *control, struct error *error)
@@ -166,6 +193,8 @@ static int read_control(struct reading *reading, const struct value *root,
         problems_add(reading, &path, member->line, member->column,
                      "found beside other fields, expected it alone: a control file asks for one "
                      "thing");
+    else if (verb == CONTROL_PRIORITY)
+        read_priority_request(reading, &path, member->value, control);
     else if (spool && (!scalar || !are_words(word)))
         problems_expected(reading, &path, member->value,
                           "one line of at most %d bytes that says why", CONTROL_WORDS_LONGEST);
@@ -183,8 +212,11 @@ static int read_control(struct reading *reading, const struct value *root,
         problems_add(reading, &path, member->line, member->column, "not yet supported");
     if (problems_report(reading, error))
         return -1;
-    *control = spool ? (struct control){.verb = verb, .words = word}
-                     : (struct control){.verb = verb, .id = id, .tasks = tasks};
+    if (verb == CONTROL_PRIORITY)
+        control->verb = CONTROL_PRIORITY;
+    else
+        *control = spool ? (struct control){.verb = verb, .words = word}
+                         : (struct control){.verb = verb, .id = id, .tasks = tasks};
     return 0;
 }
 

@@ -14,8 +14,10 @@ enum control_verb {
     CONTROL_HOLD,
     CONTROL_SUSPEND, /* a hold of a running job that keeps its memory: `hold: {job: ID, keep_memory: true}` */
     CONTROL_RELEASE,
-    CONTROL_PAUSE,  /* the whole spool; `words` say why */
-    CONTROL_RESUME, /* ... goes on */
+    CONTROL_TOP,      /* before its owner's other jobs of its priority */
+    CONTROL_PRIORITY, /* `value` is its priority from now on */
+    CONTROL_PAUSE,    /* the whole spool; `words` say why */
+    CONTROL_RESUME,   /* ... goes on */
     CONTROL_VERBS
 };
 
@@ -25,11 +27,16 @@ struct control {
     enum control_verb verb; /* CONTROL_NONE: this is a job file */
     struct text id;         /* the job's id */
     struct text tasks;      /* of an array: the indexes of the tasks; empty: the whole job */
+    struct text value;      /* of priority: a number, or the name of a class ... */
+    int number;             /* ... and what that is, once the site's classes are known */
     struct text words;      /* of pause and resume, which name no job: what else stands there */
 };
 
 /* "kill" and so on. */
 const char *request_control_name(enum control_verb verb);
+
+/* Can this be the name of a class of priority? */
+bool request_control_is_value(struct text word);
 
 /* Split `sweep/3-5,9`, or `sweep[3-5,9]`, into the job and its tasks; `tasks` is empty when the
  * word has neither form.  The list is not checked. */

@@ -10,8 +10,10 @@
 #include "stages/intake/new_job.h"
 #include "stages/intake/owner.h"
 #include "stages/intake/witness.h"
+#include "stages/prepare/limits.h"
 #include "stages/shared/control.h"
 #include "stages/shared/end_line.h"
+#include "stages/users.h"
 
 enum { MOST_CLAIMS = 1024 };           /* in one batch */
 static const int64_t look_again = 500; /* milliseconds until a changing file is looked at again */
@@ -43,12 +45,25 @@ void accept_free(struct acceptor *acceptor)
     free(acceptor);
 }
 
+/* What priority is asked for, and may this user give it to any job?  1 and a sentence when not. */
+static int read_priority(const struct acceptor *acceptor, struct control *control, uid_t uid,
+                         struct error *reason)
+{
+    const struct limits limits = {&acceptor->stage->settings, &acceptor->stage->spool, false};
+    struct user asker;
+    if (control->verb != CONTROL_PRIORITY)
+        return 0;
+    users_find(uid, &asker);
+    return limits_value(&limits, uid, asker.gid, control->value, &control->number, reason) ? 1 : 0;
+}
+
 /* A request to retry a job counts against the waiting jobs of whoever makes it. */
-static int apply_control(struct acceptor *acceptor, const struct control *control, uid_t uid,
-                         int64_t now, struct error *reason)
+static int apply_control(struct acceptor *acceptor, struct control *control, uid_t uid, int64_t now,
+                         struct error *reason)
 {
     bool retry = control->verb == CONTROL_RETRY;
-    if (retry && backlog_refuses_retry(acceptor->backlog, uid, reason))
+    if ((retry && backlog_refuses_retry(acceptor->backlog, uid, reason)) ||
+        read_priority(acceptor, control, uid, reason))
         return 1;
     int result = control_apply(acceptor->stage, acceptor->names, control, uid, now, reason);
     if (retry && !result)

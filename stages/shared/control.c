@@ -1,4 +1,4 @@
-/* stages/shared/control.c - kill, retry, hold and release files */
+/* stages/shared/control.c - kill, retry, hold, release, top and priority files */
 #include "stages/shared/control.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "spool/meant.h"
+#include "spool/order_request.h"
 #include "spool/pause.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold_tasks.h"
@@ -24,12 +25,17 @@ enum {
     IN_SUBMITTED = 1 << STATE_SUBMITTED,
     IN_FAILED = 1 << STATE_FAILED,
     IN_HELD = 1 << STATE_HELD,
+    WAITING = IN_RENDERED | IN_FAILED | IN_HELD,
     UNFINISHED = IN_RENDERED | IN_SUBMITTED | IN_FAILED | IN_HELD,
 };
+
+#define HAS_ORDER                                                                                  \
+    "the executor has it, and starts what it has in its own order; only jobs that wait here can be put in order"
 
 static const struct {
     unsigned int states; /* in which a job may be for it */
     const char *rule;    /* the end of the sentence when it is in another */
+    const char *phrase;  /* what the asker may not do; NULL: the verb, to it */
 } verbs[CONTROL_VERBS] = {
     [CONTROL_KILL] = {.states = UNFINISHED},
     [CONTROL_RETRY] = {.states = IN_FAILED, .rule = "only a job in failed/ can be retried"},
@@ -37,6 +43,8 @@ static const struct {
     [CONTROL_SUSPEND] = {.states = IN_SUBMITTED,
                          .rule = "only a job that runs can be held with its memory"},
     [CONTROL_RELEASE] = {.states = UNFINISHED},
+    [CONTROL_TOP] = {.states = WAITING, .rule = HAS_ORDER, .phrase = "put it on top"},
+    [CONTROL_PRIORITY] = {.states = WAITING, .rule = HAS_ORDER, .phrase = "change its priority"},
 };
 
 bool control_allows(enum control_verb verb, const struct job_place *place,
@@ -60,9 +68,10 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
                   place->id);
     else if (record && verb == CONTROL_RETRY && !record->request_file.length)
         error_set(error, "%s was not made from a job file; submit one", place->id);
-    else if (record && verb == CONTROL_HOLD && place->state == STATE_FAILED && record->failed &&
-             record->failure.when == RETRY_NEVER)
-        error_set(error, "%s has failed permanently; there is nothing to hold", place->id);
+    else if (record && verb != CONTROL_KILL && verb != CONTROL_RETRY && verb != CONTROL_RELEASE &&
+             place->state == STATE_FAILED && record->failed && record->failure.when == RETRY_NEVER)
+        error_set(error, "%s has failed permanently; there is nothing to %s", place->id,
+                  verb == CONTROL_HOLD ? "hold" : "put in order");
     else
         return true;
     return false;
@@ -129,10 +138,11 @@ static int open_job(const struct stage *stage, struct name_index *names,
 /* Somebody who asks for something to be done to a job. */
 struct asking {
     enum control_verb verb;
+    const struct control *control;
     struct text tasks; /* of an array; empty: the whole job is meant */
     const struct job_place *place;
     int job;
-    const struct job_record *record;
+    struct job_record *record;
     struct arena *arena;
     struct user asker;
     bool administrator;
@@ -147,9 +157,11 @@ static int check_request(const struct asking *asking, struct error *error)
     int result = 0;
     if (record->uid != asking->asker.uid && !asking->administrator)
         result =
-            error_set(error, "%s belongs to %.*s; %s may not %s it", id, (int)record->owner.length,
+            error_set(error, "%s belongs to %.*s; %s may not %s%s", id, (int)record->owner.length,
                       record->owner.length ? record->owner.data : "", asking->asker.name,
-                      request_control_name(asking->verb));
+                      verbs[asking->verb].phrase ? verbs[asking->verb].phrase
+                                                 : request_control_name(asking->verb),
+                      verbs[asking->verb].phrase ? "" : " it");
     else if (asking->verb == CONTROL_SUSPEND && !control_may_suspend(asking->settings, error))
         result = -1;
     else if ((asking->tasks.length && !control_tasks_allow(asking->verb, asking->place, asking->job,
@@ -314,12 +326,68 @@ static int stop_or_go_on(const struct asking *asking, int64_t now, struct error 
     return resize_write(asking->job, record, &request, error);
 }
 
+int control_may_set_priority(const struct job_record *record, bool administrator, int priority,
+                             struct error *error)
+{
+    if (administrator || priority <= record->priority)
+        return 0;
+    return error_set(error,
+                     "%.*s has priority %d, and %d is higher; its owner may only lower it, and an "
+                     "administrator may raise it",
+                     (int)record->id.length, record->id.data, record->priority, priority);
+}
+
+static int note_order(const struct asking *asking, int before, int64_t now, struct error *error)
+{
+    const struct job_record *record = asking->record;
+    struct buffer line = {0};
+    eventlog_start(&line, now, request_control_name(asking->verb));
+    eventlog_add_string(&line, "by", asking->asker.name);
+    eventlog_add_number(&line, "uid", asking->asker.uid);
+    if (asking->verb == CONTROL_PRIORITY) {
+        eventlog_add_number(&line, "value", record->priority);
+        eventlog_add_number(&line, "before", before);
+        if (record->priority_class.length)
+            eventlog_add(&line, "priority_class", record->priority_class);
+    }
+    eventlog_end(&line);
+    int result = eventlog_append(asking->job, buffer_text(&line), error);
+    buffer_free(&line);
+    return result;
+}
+
+/* Put the job somewhere else among those that wait. */
+static int put_in_order(const struct asking *asking, int64_t now, struct error *error)
+{
+    const struct control *control = asking->control;
+    struct job_record *record = asking->record;
+    if (order_request_take(asking->job, asking->arena, record) < 0)
+        return error_set(error, "%s: where it stands is unknown at the moment", asking->place->id);
+    int before = record->priority;
+    bool named = control->value.length && !strchr("-0123456789", control->value.data[0]);
+    if (asking->verb == CONTROL_TOP) {
+        record->top = now;
+    } else if (control_may_set_priority(record, asking->administrator, control->number, error)) {
+        return 1;
+    } else {
+        record->priority = control->number;
+        record->priority_class = named ? control->value : TEXT("");
+        record->priority_from = asking->administrator ? TEXT("administrator") : TEXT("owner");
+    }
+    return order_request_write(asking->job, record, now, error) ||
+                   note_order(asking, before, now, error)
+               ? -1
+               : 0;
+}
+
 /* 0, 1 and -1 as control_apply(). */
 static int decide_request(const struct asking *asking, int64_t now, struct error *error)
 {
     int result = check_request(asking, error);
     if (result)
         return result;
+    if (asking->verb == CONTROL_TOP || asking->verb == CONTROL_PRIORITY)
+        return put_in_order(asking, now, error);
     if (asking->tasks.length)
         return decide_tasks(asking, now, error);
     if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_SUSPEND ||
@@ -381,6 +449,7 @@ int control_apply(struct stage *stage, struct name_index *names, const struct co
     struct job_place place;
     struct job_record record;
     struct asking asking = {.verb = control->verb,
+                            .control = control,
                             .tasks = control->tasks,
                             .place = &place,
                             .record = &record,

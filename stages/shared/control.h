@@ -1,4 +1,4 @@
-/* stages/shared/control.h - control files: kill, retry, hold and release
+/* stages/shared/control.h - control files: kill, retry, hold, release, top and priority
  *
  * A control file requests an action on a job.  Intake checks that the file's owner may request it
  * (the job's owner, or an administrator) and writes the request, with who asked and when, as a
@@ -9,6 +9,9 @@
  * a hold removes `release`.  Only intake does so: stages only look whether `hold` exists.  The
  * owner of a job that an administrator holds can neither release it nor replace that hold by their
  * own.
+ *
+ * top and priority say where a waiting job stands (spool/order_request.h).  Owners put their jobs before or behind
+ * each other, and lower their priority; administrators raise it, too.
  */
 #ifndef STAGES_SHARED_CONTROL_H
 #define STAGES_SHARED_CONTROL_H
@@ -41,6 +44,10 @@ bool control_may_suspend(const struct settings *settings, struct error *error);
  * its owner may not release it.  `hold` is what control_file_pending() stored. */
 bool control_is_held_from(const char *id, const struct control_request *hold, uid_t owner,
                           struct error *error);
+
+/* Lower or higher than it has: may that user give it this priority?  -1 and a sentence. */
+int control_may_set_priority(const struct job_record *record, bool administrator, int priority,
+                             struct error *error);
 
 /* Act on a control file of the user `uid`; `names` are the spool's, and finds the job where the file has no whole id.
  * 0; 1 and a sentence when it is refused; -1 and a sentence when it must be retried. */

@@ -56,6 +56,10 @@ bool control_tasks_allow(enum control_verb verb, const struct job_place *place, 
     struct error_quote_buffer buffer;
     if (!record || place->state == STATE_DONE)
         return true; /* nothing can be asked of a job that is done, as control_allows() tells */
+    if (verb == CONTROL_TOP) {
+        error_set(error, "%s: found tasks, expected the whole job: its tasks stay together", id);
+        return false;
+    }
     if (!text_is(record->type, "array")) {
         error_set(error, "%s is no array (its type is %s): only the whole job can be %s", id,
                   error_quote(&buffer, record->type.data, record->type.length),

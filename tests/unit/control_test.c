@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "tests/unit/stage_fixture.h"
 
+#include "spool/order_request.h"
 #include "stages/shared/control.h"
 #include "stages/shared/resize.h"
 
@@ -78,7 +79,13 @@ static void strangers_are_refused_each_request(void **state)
             snprintf(wanted, sizeof(wanted),
                      ID " is in failed/; only a job that runs can be held with its memory");
         else
-            snprintf(wanted, sizeof(wanted), ID " belongs to daemon; sys may not %s it", name);
+            snprintf(wanted, sizeof(wanted), ID " belongs to daemon; sys may not %s",
+                     verb == CONTROL_TOP        ? "put it on top"
+                     : verb == CONTROL_PRIORITY ? "change its priority"
+                     : verb == CONTROL_KILL     ? "kill it"
+                     : verb == CONTROL_RETRY    ? "retry it"
+                     : verb == CONTROL_HOLD     ? "hold it"
+                                                : "release it");
         assert_int_equal(ask((enum control_verb)verb, STRANGER), 1);
         assert_string_equal(error.text, wanted);
         assert_false(is_asked((enum control_verb)verb));
@@ -101,6 +108,60 @@ static void owners_and_administrators_are_granted_each(void **state)
                 0);
             close(job);
         }
+}
+
+static int ask_priority(uid_t uid, const char *word, int number)
+{
+    const struct control control = {
+        .verb = CONTROL_PRIORITY, .id = TEXT(ID), .value = text_of(word), .number = number};
+    return control_apply(&asked, NULL, &control, uid, ++now, &error);
+}
+
+static struct job_record see_order(struct arena *arena)
+{
+    struct job_record record;
+    int job = open_job(ID, STATE_FAILED);
+    assert_int_equal(record_read(job, arena, &record, &error), 0);
+    assert_int_equal(order_request_take(job, arena, &record), 1);
+    close(job);
+    return record;
+}
+
+/* Owners lower a priority, below what was asked last, and administrators raise it; who asked is in the log. */
+static void owners_only_lower_a_priority(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    assert_int_equal(ask_priority(OWNER, "1", 1), 1);
+    assert_string_equal(error.text,
+                        ID " has priority 0, and 1 is higher; its owner may only lower it, and an "
+                           "administrator may raise it");
+    assert_int_equal(ask_priority(OWNER, "-5", -5), 0);
+    struct job_record record = see_order(arena);
+    assert_int_equal(record.priority, -5);
+    assert_true(text_is(record.priority_from, "owner"));
+    assert_int_equal(ask_priority(OWNER, "-4", -4), 1);
+    assert_int_equal(ask_priority(OWNER, "-5", -5), 0);
+    assert_int_equal(ask_priority(ADMINISTRATOR, "urgent", 70), 0);
+    record = see_order(arena);
+    assert_int_equal(record.priority, 70);
+    assert_true(text_is(record.priority_class, "urgent"));
+    assert_true(text_is(record.priority_from, "administrator"));
+    assert_int_equal(ask(CONTROL_TOP, OWNER), 0);
+    assert_int_equal(find_events(ID, STATE_FAILED, "priority", NULL), 3);
+    record = see_order(arena);
+    assert_true(record.top > 0 && record.priority == 70); /* both are kept */
+    int64_t ordered = record.ordered;
+    now -= 3600000;
+    assert_int_equal(ask_priority(OWNER, "3", 3), 0);
+    record = see_order(arena);
+    assert_true(record.priority == 3 && record.ordered > ordered); /* whatever the clock does */
+    /* What the record has is not taken again. */
+    int job = open_job(ID, STATE_FAILED);
+    record.failed = true;
+    assert_int_equal(order_request_take(job, arena, &record), 0);
+    close(job);
+    arena_free(arena);
 }
 
 /* Whichever administrator it is: root, or one of the settings. */
@@ -209,6 +270,7 @@ int main(void)
         TEST(owners_and_administrators_are_granted_each),
         TEST(a_time_is_waited_for_until_a_release),
         TEST(who_asked_is_one_line),
+        TEST(owners_only_lower_a_priority),
         TEST(an_administrators_hold_is_not_the_owners),
         TEST(a_release_ends_only_what_the_hold_asked_for),
     };

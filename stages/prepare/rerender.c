@@ -55,8 +55,10 @@ int rerender_jobs(struct stage *stage, struct rerender *jobs, size_t count, stru
         .count = count,
     };
     for (size_t i = 0; i < count; i++) {
-        actions[i] = (struct requeue_action){
-            .from = STATE_RENDERED, .kind = ACTION_REQUEUE, .cause = "size", .size = jobs[i].size};
+        actions[i] = (struct requeue_action){.from = STATE_RENDERED,
+                                             .kind = ACTION_REQUEUE,
+                                             .cause = jobs[i].cause ? jobs[i].cause : "size",
+                                             .size = jobs[i].size};
         memcpy(actions[i].id, jobs[i].id, sizeof(actions[i].id));
     }
     struct error unsynced;

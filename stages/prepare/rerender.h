@@ -1,4 +1,5 @@
-/* stages/prepare/rerender.h - renders jobs of rendered/ again, at the size that the plan gives them
+/* stages/prepare/rerender.h - renders jobs of rendered/ again, at the size that the plan gives them, or with another
+ * priority
  *
  * A confined process (stages/prepare/reread.h) does this, since it reads their requests again; the
  * submit stage waits for it.  Such a job stays in rendered/; one that cannot be rendered any more
@@ -15,8 +16,9 @@
 
 struct rerender {
     char id[ID_SIZE];
-    int64_t size; /* the new size (job/sizes.h); 0: unchanged */
-    bool done;    /* filled in: manifest and record are there at that size; otherwise the
+    const char *cause; /* the word for the log; NULL: size */
+    int64_t size;      /* the new size (job/sizes.h); 0: unchanged */
+    bool done;         /* filled in: manifest and record are there at that size; otherwise the
                                    daemon's log says why */
 };
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "request/after.h"
 #include "spool/jobs.h"
+#include "spool/order_request.h"
 #include "stages/guard.h"
 #include "stages/resubmit/held_parts.h"
 #include "stages/shared/sweep.h"
@@ -85,6 +86,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     } else if (!text_equal(record.id, id)) {
         held_pass_decide(held, HELD_DAMAGED, "job.yaml has the id of another job");
     } else {
+        held->readable = held->readable && order_request_take(job, jobs->arena, &record) >= 0;
         held->uid = record.uid;
         held->accepted = record.accepted;
         held->since = record.held ? record.held : record.accepted;

@@ -11,6 +11,7 @@
  */
 #include "base/file.h"
 #include "spool/jobs.h"
+#include "spool/order_request.h"
 #include "stages/resubmit/inside.h"
 
 #include <errno.h>
@@ -126,8 +127,10 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter,
                                 error_of(&error,
                                          "job.yaml does not say that the job has failed, but it is "
                                          "in failed/"));
-        else
+        else if (order_request_take(job, resubmitter->arena, &record) >= 0)
             remember_failure(waiting, &record);
+        else
+            waiting->changed = (struct timespec){0};
     } else if (file_is_damaged(errno)) {
         quarantine_in_place(resubmitter, place, job, NULL, &error);
     } else {

@@ -143,14 +143,17 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
     fail_item(item);
 }
 
-/* A crash while a job was rendered at another size (stages/prepare/rerender.h) leaves a manifest that does not
- * fit the record: render the job once more.  True when that is done. */
+/* A crash while a job was rendered at another size, or with another priority (stages/prepare/rerender.h), leaves a
+ * manifest that does not fit the record: render the job once more.  True when that is done. */
 static bool renew_manifest(struct submitter *submitter, struct item *item, struct error *error)
 {
     struct rerender job = {.size = 0};
     struct error problem;
     int number = errno;
-    bool torn = number == EBADMSG && item->record.sizes.kind != SIZE_FIXED &&
+    struct stat status;
+    bool torn = number == EBADMSG &&
+                (item->record.sizes.kind != SIZE_FIXED ||
+                 !sys.fstatat(item->job, "order", &status, AT_SYMLINK_NOFOLLOW)) &&
                 !handover_is_unsettled(item->job) && !stage_is_fenced(&submitter->stage);
     memcpy(job.id, item->place.id, sizeof(job.id));
     if (torn && rerender_jobs(&submitter->stage, &job, 1, &problem) == 0 && job.done)

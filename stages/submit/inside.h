@@ -2,7 +2,7 @@
  *
  * Only submit.c (which jobs, and when), in_order.c (which of them when the executor has no queue),
  * admission.c (which may start under limits.rows), reclaim.c (who stops for them), sharing.c (whose turn it is by
- * shares) and handover.c (how one job of a batch is submitted) include this.
+ * shares), reorder.c (which were put somewhere else) and handover.c (how one job of a batch is submitted) include this.
  */
 #ifndef STAGES_SUBMIT_INSIDE_H
 #define STAGES_SUBMIT_INSIDE_H
@@ -42,6 +42,8 @@ struct item { /* a job of the batch */
     bool again;                 /* ... and, of the former, it was not the first time */
 };
 
+enum { MOST_REORDERED = 32 };
+
 struct submitter {
     struct stage stage;
     struct executor *executor;
@@ -75,8 +77,11 @@ struct submitter {
      * takes megabytes.  None is open between batches. */
     struct item *items;
     size_t item_count;
-    size_t window;       /* jobs of the next batch: few after trouble */
-    size_t took;         /* jobs of the last batch */
+    size_t window;                           /* jobs of the next batch: few after trouble */
+    size_t took;                             /* jobs of the last batch */
+    bool looked;                             /* all of rendered/ was seen once */
+    char reordered[MOST_REORDERED][ID_SIZE]; /* jobs that somebody has put somewhere else */
+    size_t reordered_count;
     struct guard *guard; /* what this process works on */
     int64_t probe;       /* of clock_elapsed: when to try the executor again; 0: it answers */
     struct waits *waits;
@@ -129,6 +134,10 @@ void sharing_look(struct submitter *submitter);
 void sharing_note(struct submitter *submitter, const struct job_record *record);
 void sharing_charge(struct submitter *submitter, const struct item *item);
 void sharing_end(struct submitter *submitter, const struct item *item);
+
+/* The job has a file that says where somebody wants it in the queue; have all such jobs where they belong. */
+void reorder_note(struct submitter *submitter, const char *id);
+void reorder_flush(struct submitter *submitter);
 
 /* The job of an open item, as the queue has it. */
 struct queue_job submit_queue_job(const struct submitter *submitter, const struct item *item);

@@ -90,6 +90,7 @@ struct queue_job submit_queue_job(const struct submitter *submitter, const struc
     struct queue_job job = {.owner = least.uid,
                             .priority = least.priority,
                             .at_once = times,
+                            .top = least.top,
                             .gpu_time = amounts.gpu_time,
                             .demand = resources_demand(amounts.cpus / times, amounts.memory / times,
                                                        (int)amounts.gpus / times, least.gpu_type)};
@@ -264,6 +265,7 @@ static void take_job(struct submitter *submitter, const char *id)
     if (readable) {
         queued.owner = record.uid;
         queued.priority = record.priority;
+        queued.top = record.top;
         queued.demand = resources_demand(record.cpus, record.memory, record.gpus, record.gpu_type);
         sharing_note(submitter, &record);
     }
@@ -315,12 +317,18 @@ static void take_names(struct submitter *submitter)
             grant_request(submitter, name.name);
         if (name.flags & ~(unsigned int)WATCH_SEEN)
             planning_note_job(submitter->planning, NULL);
+        bool reordered = (!submitter->looked || name.flags & WATCH_CHANGED) &&
+                         has_request(submitter, name.name, "order");
         if (!queue_has(submitter->queue, name.name) && !queue_has(submitter->tried, name.name) &&
             !admission_is_parked(submitter, name.name) && strcmp(submitter->next, name.name) != 0 &&
             strcmp(submitter->first.id, name.name) != 0)
             take_job(submitter, name.name);
         guard_leave(submitter->guard);
+        if (reordered)
+            reorder_note(submitter, name.name);
     }
+    submitter->looked = true;
+    reorder_flush(submitter);
 }
 
 static bool executor_answers(struct submitter *submitter)

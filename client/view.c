@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "spool/eventlog.h"
+#include "spool/order_request.h"
 #include "stages/shared/hold_tasks.h"
 
 enum { WHY_LIMIT = 64 * 1024 }; /* bytes */
@@ -81,6 +82,8 @@ int view_read(const struct spool *spool, const struct job_place *place, struct a
         return -1;
     }
     view->readable = record_read(job, arena, &view->record, &view->unreadable) == 0;
+    if (view->readable && place->state != STATE_DONE && place->state != STATE_SUBMITTED)
+        order_request_take(job, arena, &view->record);
     if (!view->readable)
         view->record = (struct job_record){.id = text_of(view->place.id)};
     if (file_read_at(job, "why", WHY_LIMIT, &why, NULL) == 0)
@@ -300,6 +303,7 @@ struct value *view_tree(struct arena *arena, const struct job_view *view)
     put_text(arena, tree, "library_version", record->library_version);
     put_text(arena, tree, "type", record->type);
     value_put(arena, tree, "priority", value_number(arena, record->priority));
+    put_text(arena, tree, "priority_class", record->priority_class);
     value_put(arena, tree, "cpus", value_number(arena, (double)record->cpus / 1000));
     value_put(arena, tree, "memory", value_number(arena, (double)record->memory));
     value_put(arena, tree, "gpus", value_number(arena, record->gpus));

@@ -1,4 +1,4 @@
-/* commands/kill.c - dlspool kill, retry, hold and release
+/* commands/kill.c - dlspool kill, retry, hold, release, top and priority
  *
  * Each drops a control file for each job; intake checks the file's owner to decide whether the
  * request is allowed.  Requests that intake would certainly refuse are refused here already.
@@ -20,6 +20,7 @@
 #include "commands/print.h"
 #include "commands/refuse.h"
 #include "spool/jobs.h"
+#include "stages/prepare/limits.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold_tasks.h"
 
@@ -28,6 +29,8 @@ enum { CONTROL_LINE_SIZE = 1024 }; /* bytes of a control file */
 struct asking {
     const char *verb;
     enum control_verb control;
+    const char *value;  /* of priority */
+    const char *phrase; /* what was asked; NULL: to VERB the job */
     struct spool spool;
     struct job_filter filter;
     bool json, keep_memory;
@@ -75,6 +78,25 @@ static bool may_ask_tasks(const struct asking *asking, const struct job_view *vi
     return may;
 }
 
+/* May the caller give the job that priority? */
+static int check_priority(const struct asking *asking, const struct job_record *record,
+                          struct error *error)
+{
+    struct settings settings;
+    int priority;
+    if (settings_read(&settings, &asking->spool, NULL))
+        return 0; /* intake will know */
+    const struct limits limits = {&settings, &asking->spool, false};
+    int result =
+        limits_value(&limits, getuid(), getgid(), text_of(asking->value), &priority, error);
+    if (!result)
+        result = control_may_set_priority(
+            record, settings_is_administrator(&settings, &asking->spool, getuid()), priority,
+            error);
+    settings_free(&settings);
+    return result;
+}
+
 /* Check whether the request is possible.  -1 and a sentence when intake would refuse it. */
 static int check_request(const struct asking *asking, const struct job_view *view,
                          const char *tasks, struct error *error)
@@ -87,17 +109,25 @@ static int check_request(const struct asking *asking, const struct job_view *vie
     if (asking->control == CONTROL_RELEASE && !is_held(&asking->spool, view))
         return error_set(error, "%s is not held, and waits for no time", id);
     if (view->readable && view->record.uid != getuid() && !ask_is_administrator(&asking->spool))
-        return error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s it",
-                         id, (int)view->record.owner.length, view->record.owner.data, asking->verb);
+        return error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s%s",
+                         id, (int)view->record.owner.length, view->record.owner.data,
+                         asking->phrase ? asking->phrase : asking->verb,
+                         asking->phrase ? "" : " it");
     if (asking->control == CONTROL_RELEASE && view->readable && is_held_from(asking, view, error))
         return -1;
-    return 0;
+    return asking->value && record ? check_priority(asking, record, error) : 0;
 }
 
 static void tell_asked(const struct asking *asking, const char *id, const char *tasks)
 {
+    if (!asking->json && asking->value) {
+        printf("asked to give %s the priority %s\n", id, asking->value);
+        return;
+    }
     if (!asking->json) {
-        printf("asked to %s %s%s%s\n", asking->verb, id, *tasks ? "/" : "", tasks);
+        printf("asked to %s %s%s%s%s\n", asking->phrase ? "put" : asking->verb, id,
+               *tasks ? "/" : "", tasks,
+               asking->phrase ? " before its owner's other jobs of its priority" : "");
         return;
     }
     struct value *tree = value_object(asking->arena);
@@ -118,10 +148,12 @@ static int ask_for_job(struct asking *asking, const struct job_place *place, con
     if (view_read(&asking->spool, place, asking->arena, &view))
         return refuse_gone(place);
     int result = check_request(asking, &view, tasks, &error);
-    int length =
-        snprintf(line, sizeof(line),
-                 asking->keep_memory ? "%s: {job: %s%s%s, keep_memory: true}\n" : "%s: %s%s%s\n",
-                 asking->verb, place->id, *tasks ? "/" : "", tasks);
+    bool kept = asking->keep_memory;
+    int length = asking->value ? snprintf(line, sizeof(line), "%s: {job: %s, value: %s}\n",
+                                          asking->verb, place->id, asking->value)
+                               : snprintf(line, sizeof(line), "%s: %s%s%s%s%s\n", asking->verb,
+                                          kept ? "{job: " : "", place->id, *tasks ? "/" : "", tasks,
+                                          kept ? ", keep_memory: true}" : "");
     if (!result && (size_t)length >= sizeof(line))
         result = error_set(&error, "%s: found a list of %zu bytes, expected a shorter one",
                            place->id, strlen(tasks));
@@ -231,7 +263,9 @@ static int ask_named(struct asking *asking, char *const *words, int count)
         struct job_place place;
         struct error error;
         char job[NAME_MAX + 1];
-        const char *tasks = take_tasks(asking, words[i], job);
+        const char *tasks = asking->value ? "" : take_tasks(asking, words[i], job);
+        if (asking->value)
+            snprintf(job, sizeof(job), "%s", words[i]);
         int result = tasks ? pick_job_for(&asking->spool, job, asking->control, &place, &error)
                            : bad_tasks(words[i], &error);
         if (result != STATUS_DONE)
@@ -257,27 +291,57 @@ static bool prepare_suspending(struct asking *asking)
     return may;
 }
 
+static bool is_value(const char *word)
+{
+    size_t digits = strspn(word + (*word == '-'), "0123456789");
+    return request_control_is_value(text_of(word)) || (digits && !word[digits + (*word == '-')]);
+}
+
+/* The last operand of priority is its value. */
+static bool take_value(struct asking *asking, char **arguments, int *operands)
+{
+    if (asking->control != CONTROL_PRIORITY)
+        return true;
+    if (*operands && is_value(arguments[*operands])) {
+        asking->value = arguments[(*operands)--];
+        return true;
+    }
+    complain("found no priority, expected a whole number or the name of a class at the end, as in "
+             "dlspool priority digits -5");
+    return false;
+}
+
 /* Read the command line of one of the verbs, and drop a request for each job that it names or
  * selects. */
 static int ask_all(const char *verb, enum control_verb control, const char *summary,
                    const char *details, int argument_count, char **arguments)
 {
     int operands, status;
-    struct asking asking = {.verb = verb, .control = control};
+    bool values = control == CONTROL_PRIORITY;
+    struct asking asking = {.verb = verb,
+                            .control = control,
+                            .phrase = values                   ? "change its priority"
+                                      : control == CONTROL_TOP ? "put it on top"
+                                                               : NULL};
     const struct option_spec options[] = {
         FILTER_OPTIONS(asking.filter),
         {"json", 'j', OPTION_FLAG, &asking.json, NULL, "as JSON, an object for each job"},
         {control == CONTROL_HOLD ? "keep-memory" : NULL, 0, OPTION_FLAG, &asking.keep_memory, NULL,
          "leave a running job where it is, standing still"},
         {0}};
-    const struct verb_usage usage = {verb, "[ID...]", 0, -1, summary, details, options};
+    const struct verb_usage usage = {
+        verb, values ? "[ID...] PRIORITY" : "[ID...]", 0, -1, summary, details, options};
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
+    if (!take_value(&asking, arguments, &operands))
+        return STATUS_USAGE;
     if ((operands == 0) == !job_filter_is_given(&asking.filter)) {
-        complain("%s; usage: dlspool %s ID..., or dlspool %s --mine, --name NAME, --state STATE",
-                 operands ? "found both ids and options that select jobs, expected one of them"
-                          : "found neither ids nor options that select jobs",
-                 verb, verb);
+        const char *what = values ? " PRIORITY" : "";
+        complain(
+            "%s; usage: dlspool %s ID...%s, or dlspool %s --mine, --name NAME, --state STATE%s",
+            operands ? "found both ids and options that select jobs, expected one of them"
+                     : "found neither ids nor options that select jobs",
+            verb, what, verb, what);
         return STATUS_USAGE;
     }
     if (open_spool(&asking.spool))
@@ -338,4 +402,25 @@ int command_release(int argument_count, char **arguments)
                    "A job that also waits for others goes on waiting for those.  The same "
                    "as dropping a file\nthat says `release: ID` into incoming/.\n",
                    argument_count, arguments);
+}
+
+int command_top(int argument_count, char **arguments)
+{
+    return ask_all(
+        "top", CONTROL_TOP, "Ask for jobs to go before their owner's other jobs of their priority.",
+        WHICH
+        "Jobs that wait only; the last one that was put on top is the first, and nobody else's\n"
+        "job is passed.  The same as dropping a file that says `top: ID` into incoming/.\n",
+        argument_count, arguments);
+}
+
+int command_priority(int argument_count, char **arguments)
+{
+    return ask_all(
+        "priority", CONTROL_PRIORITY, "Ask for jobs to have another priority.",
+        WHICH
+        "The priority is a whole number, or one of the site's classes; higher goes first.  Jobs that\n"
+        "wait only.  Owners lower it, and administrators raise it, too.  The same as dropping a file\n"
+        "that says `priority: {job: ID, value: -5}` into incoming/.\n",
+        argument_count, arguments);
 }

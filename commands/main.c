@@ -28,6 +28,8 @@ static const struct verb verbs[] = {
     {"retry", command_retry, "ask for failed jobs to be retried", NULL},
     {"hold", command_hold, "ask for jobs to wait until they are released", NULL},
     {"release", command_release, "ask for held jobs to go on", NULL},
+    {"top", command_top, "ask for jobs to go before others of their owner", NULL},
+    {"priority", command_priority, "ask for jobs to have another priority", NULL},
     {"status", command_status, "show the daemon, job counts by state, and available resources",
      NULL},
     {"limits", command_limits, "show who may have how much, has it, and waits for it", NULL},

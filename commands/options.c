@@ -171,6 +171,12 @@ static bool take_option(const struct verb_usage *usage, int argument_count, char
     return take_value(option, value);
 }
 
+/* Is it a number below 0?  No option is a digit. */
+static bool is_negative(const char *word)
+{
+    return word[0] == '-' && word[1] >= '0' && word[1] <= '9';
+}
+
 bool options_read(const struct verb_usage *usage, int argument_count, char **arguments,
                   int *operand_count, int *status)
 {
@@ -182,7 +188,7 @@ bool options_read(const struct verb_usage *usage, int argument_count, char **arg
     before_dashes = -1;
     for (int i = 1; i < argument_count; i++) {
         char *word = arguments[i];
-        if (only_operands || word[0] != '-' || word[1] == '\0') {
+        if (only_operands || word[0] != '-' || word[1] == '\0' || is_negative(word)) {
             arguments[++operands] = word;
         } else if (strcmp(word, "--") == 0) {
             only_operands = true;

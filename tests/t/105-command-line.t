@@ -381,6 +381,8 @@ keep simulate "$data/trace.csv" --profiles "$data/profiles" --gpus 8
 stop_daemon
 make rendered asked; keep kill "$id"
 make rendered asked; keep hold "$id"
+make rendered asked; keep top "$id"
+make rendered asked; keep priority "$id" -5
 make held asked; printf '2026-11-22T10:00:00.000Z hold by=ann uid=%s\n' "$me" >"$spool/held/$id/hold"; keep release "$id"
 keep retry "$second"
 keep resubmit

@@ -162,6 +162,7 @@ static void put_whose(struct arena *arena, struct value *object, const struct us
     put_text(arena, object, "type", usage->type);
     put_text(arena, object, "queue", usage->queue);
     value_put(arena, object, "priority", value_number(arena, usage->priority));
+    put_text(arena, object, "priority_class", usage->priority_class);
     put_text(arena, object, "array", usage->array);
     put_text(arena, object, "executor", usage->executor);
     put_text(arena, object, "scheduler_id", usage->scheduler_id);

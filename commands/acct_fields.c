@@ -155,6 +155,15 @@ static void field_priority(source *from, struct buffer *out)
     put_number(out, from->usage->priority);
 }
 
+/* As a quality of service of Slurm: the class, or the number where there is none. */
+static void field_class_of_priority(source *from, struct buffer *out)
+{
+    if (from->usage->priority_class.length)
+        put_text(out, from->usage->priority_class);
+    else
+        put_number(out, from->usage->priority);
+}
+
 static void field_group(source *from, struct buffer *out)
 {
     buffer_add_string(out, acct_fields_group(from->usage->gid));
@@ -421,7 +430,7 @@ const struct acct_field acct_fields[] = {
     {"JobIDRaw", 10, field_number},
     {"Cluster", -10, field_cluster},
     {"Partition", -10, field_partition},
-    {"QOS", 4, field_priority},
+    {"QOS", 4, field_class_of_priority},
     {"Account", -10, field_group},
     {"Group", -10, field_group},
     {"GID", 6, field_gid},

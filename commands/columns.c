@@ -153,7 +153,9 @@ static void cell_memory(const struct cell_source *source, struct buffer *out)
 
 static void cell_priority(const struct cell_source *source, struct buffer *out)
 {
-    if (source->view->record.priority)
+    if (source->view->record.priority_class.length)
+        buffer_add_text(out, source->view->record.priority_class);
+    else if (source->view->record.priority)
         buffer_printf(out, "%d", source->view->record.priority);
 }
 

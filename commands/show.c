@@ -103,7 +103,9 @@ static void print_resources(const struct job_record *record)
                record->gpu_type.length ? record->gpu_type.data : "");
     if (record->time_limit)
         printf("%-15s %s\n", "time limit", columns_span_format(record->time_limit, span));
-    if (record->priority)
+    if (record->priority_class.length)
+        printf("%-15s %d (%s)\n", "priority", record->priority, record->priority_class.data);
+    else if (record->priority)
         printf("%-15s %d\n", "priority", record->priority);
 }
 

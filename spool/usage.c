@@ -27,6 +27,7 @@ static const struct pair_field fields[] = {
     FIELD("type", PAIR_TEXT, type),
     FIELD("queue", PAIR_TEXT, queue),
     FIELD("priority", PAIR_INT, priority),
+    FIELD("priority_class", PAIR_TEXT, priority_class),
     FIELD("executor", PAIR_TEXT, executor),
     FIELD("scheduler", PAIR_TEXT, scheduler_id),
     FIELD("submitted", PAIR_TIME, submitted),
@@ -243,6 +244,7 @@ void usage_of(struct usage *usage, const struct job_record *record, const struct
     usage->array = record->array;
     usage->executor = record->executor;
     usage->priority = record->priority;
+    usage->priority_class = record->priority_class;
     usage->submitted = times->submitted ? times->submitted : record->accepted;
     usage->eligible = times->eligible ? times->eligible : usage->submitted;
     usage->accepted = times->accepted;

@@ -28,6 +28,7 @@ struct usage {
     int64_t uid, gid;
     struct text library, type, queue, gpu_type, array, executor;
     int priority;
+    struct text priority_class;
     int64_t submitted; /* it came, or was to be tried again */
     int64_t eligible;  /* what it waited for (`after`, a release) had come */
     int64_t accepted;  /* the executor took it */

@@ -6,37 +6,26 @@
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
+#include "commands/share_lines.h"
 #include "spool/jobs.h"
 #include "spool/settings.h"
-#include "stages/shared/decayed_use.h"
 
 enum { NAME_SIZE = 80 };
 static const double hour = 3600000; /* milliseconds */
-
-struct share_line { /* a user or a group */
-    struct decayed_user user;
-    bool is_group;
-    double used, weight;
-    double share, theirs; /* parts of all: 0 to 1 */
-};
 
 struct sharing {
     const struct spool *spool;
     const struct fair_share *rules;
     struct decayed_use *use;
     struct arena *arena;
-    struct share_line *sharers; /* groups, where these share, and users */
-    size_t count, capacity;
+    struct share_lines lines;
 };
-
-/* ---- who takes part ---- */
 
 static int note_waiting(void *context, const struct job_place *place)
 {
@@ -50,79 +39,6 @@ static int note_waiting(void *context, const struct job_place *place)
     arena_reset(sharing->arena);
     sys.close(job);
     return 0;
-}
-
-static struct share_line *add_sharer(struct sharing *sharing, const struct decayed_user *user,
-                                     bool is_group)
-{
-    sharing->sharers = memory_grow(sharing->sharers, sharing->count, &sharing->capacity,
-                                   sizeof(*sharing->sharers));
-    struct share_line *sharer = &sharing->sharers[sharing->count++];
-    *sharer = (struct share_line){.user = *user,
-                                  .is_group = is_group,
-                                  .weight = is_group ? user->group_weight : user->weight};
-    return sharer;
-}
-
-static struct share_line *find_group(struct sharing *sharing, gid_t gid)
-{
-    for (size_t i = 0; i < sharing->count; i++)
-        if (sharing->sharers[i].is_group && sharing->sharers[i].user.gid == gid)
-            return &sharing->sharers[i];
-    return NULL;
-}
-
-static void take_user(void *context, const struct decayed_user *user)
-{
-    struct sharing *sharing = context;
-    struct share_line *group = find_group(sharing, user->gid);
-    if (sharing->rules->has_groups && !group)
-        group = add_sharer(sharing, user, true);
-    if (group)
-        group->used += user->used;
-    add_sharer(sharing, user, false)->used = user->used;
-}
-
-/* ---- shares ---- */
-
-/* What all of a kind have together: the groups; or the users, of that group where groups share. */
-static void sum_up(const struct sharing *sharing, bool groups, gid_t gid, double *used,
-                   double *weights)
-{
-    *used = *weights = 0;
-    for (size_t i = 0; i < sharing->count; i++) {
-        const struct share_line *sharer = &sharing->sharers[i];
-        if (sharer->is_group != groups || (!groups && sharer->user.gid != gid))
-            continue;
-        *used += sharer->used;
-        *weights += sharer->weight;
-    }
-}
-
-static void set_shares(struct sharing *sharing)
-{
-    double all, of_groups, used, weights;
-    bool groups = sharing->rules->has_groups;
-    sum_up(sharing, groups, 0, &all, &of_groups);
-    for (size_t i = 0; i < sharing->count; i++) {
-        struct share_line *sharer = &sharing->sharers[i];
-        sum_up(sharing, sharer->is_group, sharer->user.gid, &used, &weights);
-        double above = groups && !sharer->is_group ? sharer->user.group_weight / of_groups : 1;
-        sharer->share = all > 0 ? sharer->used / all : 0;
-        sharer->theirs = above * sharer->weight / weights;
-    }
-}
-
-/* Groups first; of each kind the one who is next. */
-static int by_turn(const void *a, const void *b)
-{
-    const struct share_line *first = a, *second = b;
-    if (first->is_group != second->is_group)
-        return first->is_group ? -1 : 1;
-    double due = first->used / first->weight, other = second->used / second->weight;
-    if (due < other || due > other)
-        return due < other ? -1 : 1;
-    return first->user.uid < second->user.uid ? -1 : first->user.uid > second->user.uid;
 }
 
 /* ---- output ---- */
@@ -154,8 +70,8 @@ static void print_sharers(const struct sharing *sharing)
     char name[NAME_SIZE], who[NAME_SIZE + 8], group[NAME_SIZE];
     printf("%-24s %-16s %8s %12s %8s %8s\n", "WHO", "GROUP", "WEIGHT", "GPU HOURS", "SHARE",
            "THEIRS");
-    for (size_t i = 0; i < sharing->count; i++) {
-        const struct share_line *sharer = &sharing->sharers[i];
+    for (size_t i = 0; i < sharing->lines.count; i++) {
+        const struct share_line *sharer = &sharing->lines.items[i];
         bool in_group = sharing->rules->has_groups && !sharer->is_group;
         snprintf(who, sizeof(who), "%s %s", sharer->is_group ? "group" : "user",
                  sharer_name(sharer, name));
@@ -170,8 +86,8 @@ static void print_tree(const struct sharing *sharing)
     struct arena *arena = sharing->arena;
     struct value *tree = value_list(arena);
     char name[NAME_SIZE];
-    for (size_t i = 0; i < sharing->count; i++) {
-        const struct share_line *sharer = &sharing->sharers[i];
+    for (size_t i = 0; i < sharing->lines.count; i++) {
+        const struct share_line *sharer = &sharing->lines.items[i];
         struct value *object = value_object(arena);
         bool in_group = sharing->rules->has_groups && !sharer->is_group;
         value_put(arena, object, "of", value_string(arena, sharer->is_group ? "group" : "user"));
@@ -198,21 +114,18 @@ static int show_shares(const struct spool *spool, const struct fair_share *rules
     if (!result && rules->row_count && jobs_walk(spool, STATE_RENDERED, note_waiting, &sharing))
         result = error_errno(&error, "rendered/ could not be read");
     if (!result && rules->row_count)
-        decayed_use_walk(sharing.use, take_user, &sharing);
-    set_shares(&sharing);
-    if (sharing.count)
-        qsort(sharing.sharers, sharing.count, sizeof(*sharing.sharers), by_turn);
+        share_lines_make(rules, sharing.use, &sharing.lines);
     if (result)
         complain("%s", error.text);
     else if (json)
         print_tree(&sharing);
     else if (!rules->row_count)
         puts("dlspool.yaml has no shares.weights: users take turns, whatever they use");
-    else if (!sharing.count)
+    else if (!sharing.lines.count)
         puts("nobody has jobs, or has used anything of late");
     else
         print_sharers(&sharing);
-    free(sharing.sharers);
+    share_lines_free(&sharing.lines);
     decayed_use_free(sharing.use);
     arena_free(sharing.arena);
     return result ? STATUS_FAILED : STATUS_DONE;

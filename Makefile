@@ -65,7 +65,7 @@ LONG_TESTS := $(foreach t,local_once watcher_arrivals local_submit structure che
 	slurm_look submit_fates kubernetes_submit kubernetes_track local_run kubernetes_once local_turns,$(BUILD)/tests/$(t)_test)
 # In `check` these run without the sanitizers: the first start processes all the time, and one with the sanitizers
 # takes up to a tenth of a second to copy; the others compute for long.  `check-long` runs them with.
-PLAIN_TESTS := $(foreach t,local_turns local_once local_submit check libraries slurm_script submit_fates policies fairness \
+PLAIN_TESTS := $(foreach t,local_turns local_once local_submit check libraries slurm_script submit_fates policies fairness shares \
 	kubernetes_templates structure,$(BUILD)/tests/$(t)_test)
 
 all:

@@ -17,6 +17,7 @@
 #include "commands/options.h"
 #include "client/outlook.h"
 #include "commands/pick.h"
+#include "commands/place.h"
 #include "commands/print.h"
 #include "commands/reach.h"
 #include "commands/refuse.h"
@@ -395,6 +396,8 @@ static void print_job(const struct spool *spool, int job, struct arena *arena,
     view_take_waiting(view, &waiting, arena);
     eventlog_read(job, &log, NULL);
     plan_file_read(spool, arena, &plan, NULL);
+    if (!plan_file_find(&plan, view->place.id))
+        place_add(spool, view, arena);
     outlook_read(spool, view, &plan, clock_now(), &outlook);
     outlook_measure(job, arena, &outlook);
     read_reach(spool, job, view, arena, &reach);

@@ -78,7 +78,7 @@ static int check_class(const struct section *section, const struct value *item,
         return section_expected(section, item, "name", "each name once");
     if (class->otherwise && (priority_class_otherwise(before) || priority_class_is_reserved(class)))
         return section_expected(section, item, "default",
-                                "at most one class with default: yes, and that for everybody");
+                                "at most one class with default: true, and that for everybody");
     return 0;
 }
 

@@ -2,6 +2,8 @@
  *
  * What everybody has used is looked at before a batch, but for at most a twentieth of the time; meanwhile owners are
  * charged for what this stage submits.
+ *
+ * Known weakness: while jobs go by plan (stages/planning/planning.h), the plan decides, and owners take turns there.
  */
 #include "base/clock.h"
 #include "base/log.h"

@@ -86,7 +86,11 @@ ok "what is held takes a priority" wait_for 20 shows held '^priority  *7'
 stop_daemon
 ok "what was counted is kept" test -s "$spool/history/shares"
 before=$(dlspool show n1 | grep 'of 5 jobs')
+# What was asked just before a crash is carried out; and a manifest that a crash left without its record is made again.
+printf '%s order priority=-30 priority_from=owner\n' "$(date -u +%FT%T.000Z)" >"$(job_dir n3)/order"
+printf '\n' >>"$(job_dir d2)/manifest.yaml"
 start_daemon
+ok "what was asked before a crash is carried out after it" wait_for 20 has n3 '^priority: -30'
 ok "the place is the same after a restart" shows d2 '1 of 5 jobs'
 is "$(dlspool show n1 | grep 'of 5 jobs')" "$before" "for others, too"
 dlspool release held >/dev/null
@@ -94,6 +98,7 @@ ok "what was held comes back" wait_for 20 in_state held rendered
 ok "with the priority that it was given" has held '^priority: 7'
 dlspool resume >/dev/null
 for job in n1 n3 d1 d2 d3 held; do ok "$job is done" wait_for 30 in_state $job "done"; done
+ok "a manifest that did not fit its record was rendered again" log_has d2 ' requeued cause=size'
 is "$(dlspool acct --all --noheader --parsable2 --format=ID,QOS,Priority | grep ^d1 | cut -d'|' -f2,3)" 'paper|60' "the accounts have the class as QOS"
 like "$(dlspool top n1 2>&1)" 'has finished already' "what has ended takes no place"
 

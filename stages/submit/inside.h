@@ -69,7 +69,7 @@ struct submitter {
     struct decayed_use *shares; /* NULL: owners take turns */
     int64_t shares_due,
         shares_kept; /* of clock_elapsed(): when to look at them, when they were kept last */
-    struct backfill *backfill;  /* NULL: the scheduler keeps those that wait */
+    struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
     /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
     struct queue_job first;
     struct arena *arena; /* of a batch */

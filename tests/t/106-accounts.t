@@ -76,7 +76,7 @@ refused() {
 refused "--format id,jobnmae" 'found jobnmae.*did you mean jobname'
 refused "--format id%x" 'expected a width'
 refused "--state FALED" 'did you mean FAILED'
-refused "--starttime yesterday" '--starttime: found "yesterday"'
+refused "--starttime tomorrow" '--starttime: found "tomorrow"'
 
 # Sums.
 report() { dlspool report "$1" --all --parsable2 "${since[@]}" "${@:2}"; }

@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "base/value.h"
 #include "spool/fair_share.h"
+#include "spool/approvers.h"
 #include "spool/limit_row.h"
 #include "spool/priority_class.h"
 #include "spool/spool.h"
@@ -69,6 +70,7 @@ struct settings {
     struct priority_classes priority_classes;
     struct job_limits limits;
     struct fair_share shares;
+    struct approvers approvers;   /* who may approve what is not for everybody */
     struct keep_rules keep;
     struct message_settings messages;
     struct metric_settings metrics;

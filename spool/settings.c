@@ -92,6 +92,11 @@ static int read_classes(const struct section *section, const struct value *list)
     return priority_class_read_all(section, list, &settings->priority_classes);
 }
 
+static int read_privileges(const struct section *section, const struct value *map)
+{
+    return privilege_read_all(section, map, &((struct settings *)section->target)->privileges);
+}
+
 static int read_approvers(const struct section *section, const struct value *list)
 {
     return approvers_read(section, list, &((struct settings *)section->target)->approvers);
@@ -175,6 +180,7 @@ static const struct section_field table[] = {
     {"user", SECTION_TEXT, AT(user), .what = "a word"},
     {"administrators", .read = read_users},
     {"approvers", .read = read_approvers},
+    {"privileges", .read = read_privileges},
     {"sync", .read = read_sync},
     {"scan_interval", SECTION_DURATION, AT(scan_interval), 5000, 100, 600000, .what = NULL},
     {"quiet_time", SECTION_DURATION, AT(quiet_time), 2000, 100, 600000, .what = NULL},

@@ -16,6 +16,7 @@
 #include "spool/approvers.h"
 #include "spool/limit_row.h"
 #include "spool/priority_class.h"
+#include "spool/privilege.h"
 #include "spool/spool.h"
 
 struct priority_range {
@@ -70,6 +71,7 @@ struct settings {
     struct priority_classes priority_classes;
     struct job_limits limits;
     struct fair_share shares;
+    struct privileges privileges; /* that jobs may ask for */
     struct approvers approvers;   /* who may approve what is not for everybody */
     struct keep_rules keep;
     struct message_settings messages;

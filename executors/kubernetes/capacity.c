@@ -245,23 +245,23 @@ static enum kubernetes_outcome count_pods(struct count *count, const char *space
 /* ---- a quota ---- */
 
 /* The least that any quota of the namespace leaves of a resource, called by one of two names. */
-struct grant {
+struct quota {
     const char *names[2];
     bool found;
     double hard, free;
 };
 
-static void take_grant(struct grant *grant, const struct value *status)
+static void take_quota(struct quota *quota, const struct value *status)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct text name = text_of(grant->names[i]);
+        struct text name = text_of(quota->names[i]);
         if (!value_member(value_get(status, "hard"), name))
             continue;
         double hard = quantity_of(value_get(status, "hard"), name);
         double left = fmax(hard - quantity_of(value_get(status, "used"), name), 0);
-        grant->hard = grant->found ? fmin(grant->hard, hard) : hard;
-        grant->free = grant->found ? fmin(grant->free, left) : left;
-        grant->found = true;
+        quota->hard = quota->found ? fmin(quota->hard, hard) : hard;
+        quota->free = quota->found ? fmin(quota->free, left) : left;
+        quota->found = true;
     }
 }
 
@@ -297,16 +297,16 @@ static int count_quota(struct count *count, const struct error *refusal, struct 
         .method = "GET",
         .path = arena_printf(count->arena, "/api/v1/namespaces/%s/resourcequotas?limit=%d",
                              kubernetes->space, PAGE)};
-    struct grant cpus = {.names = {"requests.cpu", "cpu"}};
-    struct grant memory = {.names = {"requests.memory", "memory"}};
+    struct quota cpus = {.names = {"requests.cpu", "cpu"}};
+    struct quota memory = {.names = {"requests.memory", "memory"}};
     enum kubernetes_outcome outcome = kubernetes_ask(count->kubernetes, count->arena, &call);
     const struct value *items = value_get(call.answer, "items");
     bool any = false;
     *capacity = (struct capacity){0};
     for (size_t i = 0; outcome == KUBERNETES_DONE && i < value_length(items); i++) {
         const struct value *status = value_get(items->list.items[i], "status");
-        take_grant(&cpus, status);
-        take_grant(&memory, status);
+        take_quota(&cpus, status);
+        take_quota(&memory, status);
         take_quota_gpus(capacity, status);
     }
     any = cpus.found || memory.found || capacity->gpu_type_count;

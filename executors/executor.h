@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "base/value.h"
 #include "executors/resources.h"
+#include "job/grant.h"
 #include "job/sizes.h"
 
 struct names; /* base/names.h */
@@ -54,7 +55,9 @@ struct submission {
     struct text
         gpus_wanted; /* types of GPU that other jobs wait for, with commas between them, the most
                                    urgent first: where this one names none, it gets these last */
-    bool repeated;   /* it was submitted under this token before, with unknown outcome */
+    /* What its tasks have beyond the usual, of what registry_check_grant() lets the executor give; NULL: nothing. */
+    const struct grant *grant;
+    bool repeated; /* it was submitted under this token before, with unknown outcome */
     /* What the scheduler's objects may say of where they come from; each may be empty: */
     struct text owner; /* user name */
     struct text request_sha256, commit, image;

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/value.h"
+#include "job/grant.h"
 
 /* A kind of object that a manifest may hold. */
 struct kubernetes_kind {
@@ -65,6 +66,7 @@ struct kubernetes_stamp {
     const char *manifest_sha256;               /* of the bytes of manifest.yaml */
     const char *namespace;
     struct kubernetes_policy policy;
+    const struct grant *grant; /* what containers get beyond the usual; NULL: nothing */
 };
 
 /* Labels of every object and every pod, and annotations of every object. */

@@ -110,7 +110,18 @@ static struct value *drop_all(struct arena *arena)
     return capabilities;
 }
 
-static void confine_containers(struct arena *arena, struct value *pod, const char *key)
+/* No capabilities but those that the job was given. */
+static struct value *capabilities_of(struct arena *arena, const struct grant *grant)
+{
+    struct value *capabilities = drop_all(arena), *added = value_list(arena);
+    for (size_t i = 0; i < grant->capability_count; i++)
+        value_append(arena, added, value_text(arena, grant->capabilities[i]));
+    value_put(arena, capabilities, "add", added);
+    return capabilities;
+}
+
+static void confine_containers(struct arena *arena, struct value *pod, const char *key,
+                               const struct grant *grant)
 {
     if (!value_get(pod, key))
         return;
@@ -122,6 +133,8 @@ static void confine_containers(struct arena *arena, struct value *pod, const cha
         struct value *context = replace_by_copy(arena, container, "securityContext");
         value_put(arena, context, "allowPrivilegeEscalation", value_boolean(arena, false));
         put_default(arena, context, "capabilities", drop_all(arena));
+        if (grant && grant->capability_count)
+            value_put(arena, context, "capabilities", capabilities_of(arena, grant));
     }
 }
 
@@ -141,8 +154,8 @@ static void confine_pod(const struct stamping *stamping, struct value *pod)
     put_default(arena, context, "seccompProfile", runtime_default(arena));
     value_put(arena, pod, "automountServiceAccountToken", value_boolean(arena, false));
     put_default(arena, pod, "enableServiceLinks", value_boolean(arena, false));
-    confine_containers(arena, pod, "initContainers");
-    confine_containers(arena, pod, "containers");
+    confine_containers(arena, pod, "initContainers", stamp->grant);
+    confine_containers(arena, pod, "containers", stamp->grant);
 }
 
 /* A new pair of keys into a Secret that asks for one. */

@@ -40,7 +40,9 @@ struct kubernetes_manifest *kubernetes_submission_objects(const struct kubernete
         .image = submission->image,
         .manifest_sha256 = hash,
         .namespace = kubernetes->space,
-        .policy = {.allow_host_network = kubernetes->settings.allow_host_network,
+        .grant = submission->grant,
+        .policy = {.allow_host_network = kubernetes->settings.allow_host_network ||
+                                         (submission->grant && submission->grant->host_network),
                    .host_paths = kubernetes->settings.host_paths,
                    .host_path_count = kubernetes->settings.host_path_count},
     };

@@ -191,9 +191,22 @@ static int64_t timeout_seconds(int64_t milliseconds)
 
 /* ---- the user ---- */
 
+/* Capabilities that the job was given: podman gives them to programs of any user, and no others. */
+static void put_capabilities(struct arena *arena, struct value *container,
+                             const struct grant *grant)
+{
+    struct value *added = value_list(arena);
+    for (size_t i = 0; grant && i < grant->capability_count; i++)
+        value_append(arena, added,
+                     value_text(arena, arena_printf(arena, "CAP_%s", grant->capabilities[i].data)));
+    if (added->list.count)
+        value_put(arena, container, "cap_add", added);
+}
+
 static void put_user(struct arena *arena, struct value *container, const struct specification *spec)
 {
     put_true(arena, container, "no_new_privileges");
+    put_capabilities(arena, container, spec->submission->grant);
     if (geteuid() != 0)
         return; /* root inside is the user who runs dlspool outside */
     const struct submission *submission = spec->submission;
@@ -327,15 +340,23 @@ int local_write_files(const struct specification *spec, const struct local_task 
 
 /* ---- the whole ---- */
 
-static void put_devices(struct arena *arena, struct value *container, struct text gpus)
+static void add_device(struct arena *arena, struct value *devices, struct text name)
+{
+    struct value *device = value_object(arena);
+    value_put(arena, device, "path", value_text(arena, name));
+    value_append(arena, devices, device);
+}
+
+/* GPUs, and the devices that the job was given. */
+static void put_devices(struct arena *arena, struct value *container, struct text gpus,
+                        const struct grant *grant)
 {
     struct value *devices = value_list(arena);
     struct text name;
-    while (gpus.length && text_next(&gpus, ',', &name)) {
-        struct value *device = value_object(arena);
-        value_put(arena, device, "path", value_text(arena, name));
-        value_append(arena, devices, device);
-    }
+    while (gpus.length && text_next(&gpus, ',', &name))
+        add_device(arena, devices, name);
+    for (size_t i = 0; grant && i < grant->device_count; i++)
+        add_device(arena, devices, grant->devices[i]);
     if (devices->list.count)
         value_put(arena, container, "devices", devices);
 }
@@ -413,7 +434,7 @@ struct value *local_specify_task(struct arena *arena, const struct specification
     if (task->shm)
         put_number(arena, container, "shm_size", task->shm);
     put_mounts(arena, container, spec, task, sources);
-    put_devices(arena, container, gpus);
+    put_devices(arena, container, gpus, submission->grant);
     put_log(arena, container, spec, task);
     if (submission->time_limit > 0 && !spec->local->settings.suspend)
         put_number(arena, container, "timeout", timeout_seconds(submission->time_limit));

@@ -1,6 +1,8 @@
 /* executors/registry/registry.c - the executors that there are, by name */
 #include "executors/registry/registry.h"
 
+#include <stdint.h>
+
 #include "base/nearest.h"
 #include "base/yaml.h"
 #include "executors/kubernetes/manifest.h"
@@ -16,6 +18,7 @@ struct kind {
     struct executor *(*open)(const struct value *settings, const char *spool, const char *directory,
                              struct error *error);
     int (*check_manifest)(struct arena *arena, struct value *manifest, struct error *error);
+    int (*check_grant)(const struct grant *grant, uid_t uid, struct error *error); /* NULL: all */
 };
 
 static struct executor *open_null(const struct value *settings, const char *spool,
@@ -45,13 +48,39 @@ static int check_slurm_manifest(struct arena *arena, struct value *manifest, str
     return slurm_manifest_of(arena, manifest, error) ? 0 : -1;
 }
 
+static int check_kubernetes_grant(const struct grant *grant, uid_t uid, struct error *error)
+{
+    if (grant->device_count)
+        return error_set(error,
+                         "a cluster of Kubernetes gives no device by its path (%s); its "
+                         "device plugins give resources, such as kubernetes.rdma of site.yaml",
+                         grant->devices[0].data);
+    if (grant->capability_count && uid != 0)
+        return error_set(error,
+                         "Kubernetes gives capabilities such as %s to programs of root alone, and "
+                         "the job's run as user %ju",
+                         grant->capabilities[0].data, (uintmax_t)uid);
+    return 0;
+}
+
+static int check_slurm_grant(const struct grant *grant, uid_t uid, struct error *error)
+{
+    (void)uid;
+    if (grant->device_count)
+        return error_set(error, "Slurm gives no device by its path (%s)", grant->devices[0].data);
+    if (grant->capability_count)
+        return error_set(error, "Slurm gives no capabilities such as %s",
+                         grant->capabilities[0].data);
+    return 0; /* its tasks have their node's network in any case */
+}
+
 /* The first is the default.  The null executor takes the local one's manifests, and looks at none of
  * them. */
 static const struct kind kinds[] = {
-    {"local", executor_local_open, check_local_manifest},
-    {"kubernetes", executor_kubernetes_open, check_kubernetes_manifest},
-    {"slurm", executor_slurm_open, check_slurm_manifest},
-    {"null", open_null, NULL},
+    {"local", executor_local_open, check_local_manifest, NULL},
+    {"kubernetes", executor_kubernetes_open, check_kubernetes_manifest, check_kubernetes_grant},
+    {"slurm", executor_slurm_open, check_slurm_manifest, check_slurm_grant},
+    {"null", open_null, NULL, NULL},
 };
 
 enum { KINDS = ARRAY_COUNT(kinds) };
@@ -143,4 +172,11 @@ int registry_check_manifest(const char *name, struct text manifest, struct error
     int result = tree ? registry_check_tree(name, tree, error) : -1;
     arena_free(arena);
     return result;
+}
+
+int registry_check_grant(struct text name, const struct grant *grant, uid_t uid,
+                         struct error *error)
+{
+    const struct kind *kind = kind_of(name);
+    return kind && kind->check_grant ? kind->check_grant(grant, uid, error) : 0;
 }

@@ -23,6 +23,10 @@ int registry_check_manifest(const char *name, struct text manifest, struct error
 /* The same of one that was read already, with yaml_trusted_limits. */
 int registry_check_tree(const char *name, struct value *manifest, struct error *error);
 
+/* Can that executor give this to a job of the user?  -1 and a sentence when not. */
+int registry_check_grant(struct text name, const struct grant *grant, uid_t uid,
+                         struct error *error);
+
 /* Does that executor's cancel() end single tasks of an array? */
 bool registry_ends_tasks(struct text name);
 

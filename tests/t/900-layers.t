@@ -39,7 +39,7 @@ room renderer base job renderer/jsone
 room executors base job
 room executors/http base
 room executors/local base executors executors/http
-room executors/kubernetes base executors executors/http
+room executors/kubernetes base job executors executors/http
 room executors/slurm base executors executors/http
 room executors/registry base executors executors/local executors/kubernetes executors/slurm
 room planner base

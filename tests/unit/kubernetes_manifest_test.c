@@ -438,6 +438,23 @@ static void a_pod_has_the_groups_of_its_user(void **state)
                   "supplementalGroups"));
 }
 
+/* What the site gives to a job, its containers have, and no more. */
+static void a_container_has_what_its_job_was_given(void **state)
+{
+    (void)state;
+    static const struct text names[] = {{"IPC_LOCK", 8}, {"PERFMON", 7}};
+    const struct grant grant = {.capabilities = names, .capability_count = 2};
+    struct kubernetes_stamp stamp = stamp_of();
+    struct kubernetes_manifest *manifest = good((struct parts){.name = NULL});
+    stamp.grant = &grant;
+    assert_int_equal(kubernetes_manifest_stamp(arena, manifest, &stamp, &error), 0);
+    const struct value *container = value_get(pod_of(manifest), "containers")->list.items[0];
+    assert_string_equal(
+        json(value_get(container, "securityContext")),
+        "{\"allowPrivilegeEscalation\":false,\"capabilities\":{\"add\":[\"IPC_LOCK\","
+        "\"PERFMON\"],\"drop\":[\"ALL\"]}}");
+}
+
 static void a_template_that_wants_more_is_refused(void **state)
 {
     (void)state;
@@ -591,6 +608,7 @@ int main(void)
         cmocka_unit_test(objects_say_whose_they_are),
         cmocka_unit_test(pods_run_as_the_user_and_can_be_no_more),
         cmocka_unit_test(a_pod_has_the_groups_of_its_user),
+        cmocka_unit_test(a_container_has_what_its_job_was_given),
         cmocka_unit_test(a_template_that_wants_more_is_refused),
         cmocka_unit_test(names_are_this_jobs_and_this_attempts),
         cmocka_unit_test(bodies_are_json_with_owner_and_suspension),

@@ -320,6 +320,7 @@ struct value *context_job(struct arena *arena, const struct context_job *job)
     value_put(arena, object, "features", word_list(arena, job->features, job->features_count));
     value_put(arena, object, "spread", text_or_null(arena, job->spread));
     value_put(arena, object, "exclusive", value_boolean(arena, job->exclusive));
+    value_put(arena, object, "host_network", value_boolean(arena, job->host_network));
     value_put(arena, object, "priority", value_number(arena, job->priority));
     value_put(arena, object, "time_limit", number_or_null(arena, (double)job->time_limit / 1000));
     value_put(arena, object, "checkpoint", checkpoint_object(arena, job));

@@ -25,6 +25,7 @@
  *   features      list of strings   that nodes must have, as the site names them; perhaps empty
  *   spread        string or null    "require": each task on a node of its own; "prefer": where there is room
  *   exclusive     boolean           no other job may be on its nodes
+ *   host_network  boolean  a privilege of the job gives it the network of its machines
  *   priority      number
  *   time_limit    number or null    seconds of running
  *   checkpoint    object or null    of a job that saves its state when it is told to: signal, such as
@@ -136,6 +137,7 @@ struct context_job {
     size_t features_count;
     struct text spread; /* "require", "prefer" or empty */
     bool exclusive;
+    bool host_network;
     int priority;
     int64_t time_limit;            /* milliseconds; 0: none */
     struct text checkpoint_signal; /* empty: it cannot save its state on request */

@@ -428,7 +428,7 @@ static void the_context_holds_what_is_documented(void **state)
         "\"checkpoint\":null,\"complete\":{},\"dataset\":null,"
         "\"debug\":2,\"entry\":\"e.py\","
         "\"env\":{\"A\":\"1\",\"B\":\"2\"},\"exclusive\":false,\"features\":[],\"gid\":100,\"gpu_type\":null,"
-        "\"home\":\"/home/me\",\"id\":\"j-1\","
+        "\"home\":\"/home/me\",\"host_network\":false,\"id\":\"j-1\","
         "\"library\":\"any\",\"name\":\"j\",\"output\":null,\"owner\":\"me\",\"platform\":null,"
         "\"port\":PORT,"
         "\"priority\":-5,\"program\":\"/p\",\"pull_secrets\":[],"

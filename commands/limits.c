@@ -148,8 +148,7 @@ static void add_tree(struct listing *listing, const struct use_view *view, const
     value_put(arena, tree, "name", anybody ? value_null(arena) : value_string(arena, name));
     value_put(arena, tree, "gpu_type",
               row->gpu_type.length ? value_text(arena, row->gpu_type) : value_null(arena));
-    value_put(arena, tree, "over",
-              value_string(arena, row->over == LIMIT_REFUSE ? "refuse" : "wait"));
+    value_put(arena, tree, "over", value_string(arena, limit_row_over_name(row->over)));
     for (size_t i = 0; i < AMOUNTS; i++)
         value_put(arena, tree, list[i].name,
                   list[i].limit < 0 ? value_null(arena) : amount_tree(arena, &list[i], anybody));

@@ -13,10 +13,34 @@
 enum { MOST_ROWS = 1000 };
 
 static const char *const subject_names[] = {"user", "group", "queue"};
+static const char *const over_names[] = {
+    [LIMIT_WAIT] = "wait", [LIMIT_REFUSE] = "refuse", [LIMIT_APPROVE] = "approve"};
 
 const char *limit_row_subject_name(enum limit_subject subject)
 {
     return subject_names[subject];
+}
+
+const char *limit_row_over_name(enum limit_over over)
+{
+    return over_names[over];
+}
+
+void limit_row_describe_limits(const struct limit_row *row, struct buffer *out)
+{
+    const struct {
+        const char *name;
+        int64_t limit;
+    } limits[] = {{"running", row->running},     {"waiting", row->waiting},
+                  {"cpus_milli", row->cpus},     {"memory_bytes", row->memory},
+                  {"gpus", row->gpus},           {"time_limit_ms", row->time_limit},
+                  {"gpu_time_ms", row->gpu_time}};
+    buffer_printf(out, "%s %s", subject_names[row->subject], row->name.data);
+    if (row->gpu_type.length)
+        buffer_printf(out, " gpu_type=%s", row->gpu_type.data);
+    for (size_t i = 0; i < ARRAY_COUNT(limits); i++)
+        if (limits[i].limit >= 0)
+            buffer_printf(out, " %s=%lld", limits[i].name, (long long)limits[i].limit);
 }
 
 bool limit_row_is_for_each(const struct limit_row *row)
@@ -166,11 +190,13 @@ static int read_gpu_hours(const struct section *section, const struct value *val
 static int read_over(const struct section *section, const struct value *value)
 {
     struct limit_row *row = section->target;
-    bool refuse = value->kind == VALUE_STRING && text_is(value->string, "refuse");
-    if (!refuse && (value->kind != VALUE_STRING || !text_is(value->string, "wait")))
-        return section_expected(section, value, "over", "wait or refuse");
-    row->over = refuse ? LIMIT_REFUSE : LIMIT_WAIT;
-    return 0;
+    for (size_t i = 0; i < ARRAY_COUNT(over_names); i++) {
+        if (value->kind != VALUE_STRING || !text_is(value->string, over_names[i]))
+            continue;
+        row->over = (enum limit_over)i;
+        return 0;
+    }
+    return section_expected(section, value, "over", "wait, refuse or approve");
 }
 
 /* clang-format off */

@@ -16,8 +16,9 @@ enum limit_subject { LIMIT_USER, LIMIT_GROUP, LIMIT_QUEUE };
 
 /* What becomes of a job that is over it for now. */
 enum limit_over {
-    LIMIT_WAIT,  /* it waits in rendered/ until others have ended */
-    LIMIT_REFUSE /* it is refused when it comes; then what waits counts, too */
+    LIMIT_WAIT,   /* it waits in rendered/ until others have ended */
+    LIMIT_REFUSE, /* it is refused when it comes; then what waits counts, too */
+    LIMIT_APPROVE /* it waits in held/ until it is approved; what waits counts, too */
 };
 
 enum { LIMIT_NONE = -1 }; /* of any amount: as much as one likes */
@@ -63,6 +64,11 @@ bool limit_row_key(const struct limit_row *row, size_t index, uid_t uid, gid_t g
 bool limit_row_shares(const struct limit_row *row);
 /* How many GPUs its jobs may have at most; LIMIT_NONE. */
 int64_t limit_row_most_gpus(const struct limit_row *row);
+/* Append what tells the row from others, wherever it stands: "user * gpus=8". */
+void limit_row_describe_limits(const struct limit_row *row, struct buffer *out);
+
+/* "wait", "refuse" or "approve". */
+const char *limit_row_over_name(enum limit_over over);
 
 /* Read whose row it is: the name of a user or group of this machine, with its number, or of a queue; or "*".  -1 and a
  * sentence. */

@@ -80,6 +80,11 @@ static const struct record_field fields[] = {
     FIELD("resized", FIELD_TIME, resized, false),
     FIELD("gpu_type", FIELD_TEXT, gpu_type, false),
     FIELD("queue", FIELD_TEXT, queue, false),
+    FIELD("privileges", FIELD_TEXT, privileges, false),
+    FIELD("host_network", FIELD_COUNT, host_network, false),
+    FIELD("unlisted_images", FIELD_TEXT, unlisted, false),
+    FIELD("wants", FIELD_TEXT, wants, false),
+    FIELD("first_manifest_sha256", FIELD_TEXT, first_manifest_sha256, false),
     FIELD("change_since", FIELD_TIME, change_since, false),
     FIELD("arguments_sha256", FIELD_TEXT, arguments_sha256, false),
 };

@@ -100,6 +100,12 @@ struct job_record {
     struct text signal_name;                       /* before its time limit; empty: none */
     int64_t signal_before;                         /* milliseconds */
     struct text gpu_type;                          /* that was asked for */
+    struct text privileges; /* that were asked for, names with spaces between them */
+    int host_network;       /* 1: one of them is the machine's network */
+    struct text unlisted;   /* images that the site allows by approval only, with spaces */
+    struct text wants;      /* what of it has to be approved (spool/wants.h); empty: nothing */
+    /* with `wants`: the SHA-256 of the manifest as the first attempt of all of the job has it */
+    struct text first_manifest_sha256;
     struct text queue; /* the requested queue of the scheduler; may be empty */
     /* a digest of what decides the amount of work: program, entry, arguments, script, dataset,
      * environment */

@@ -130,6 +130,17 @@ void seal_make_manifest(const struct seal_key *key, const struct job_record *rec
     add_text(&bytes, record->manifest_sha256);
     add_text(&bytes, record->gpu_type);
     add_text(&bytes, record->units_file);
+    if (record->privileges.length)
+        add_text(&bytes, record->privileges);
+    sign(key, &bytes, seal);
+}
+
+void seal_make_approval(const struct seal_key *key, struct text approval,
+                        char seal[static SEAL_SIZE])
+{
+    struct buffer bytes = {0};
+    buffer_add_string(&bytes, "dlspool approval 1\n");
+    add_text(&bytes, approval);
     sign(key, &bytes, seal);
 }
 

@@ -35,8 +35,12 @@ void seal_make(const struct seal_key *key, const struct job_record *record,
 int seal_check(const struct seal_key *key, const struct job_record *record, struct error *error);
 
 /* The seal of what this attempt of a job is to be: its manifest, and what root goes by beside that (time_limit,
- * gpu_type, units_file). record->seal must fit. */
+ * gpu_type, units_file, privileges). record->seal must fit. */
 void seal_make_manifest(const struct seal_key *key, const struct job_record *record,
+                        char seal[static SEAL_SIZE]);
+
+/* The seal of an approval: of a text that says what was approved, by whom and when. */
+void seal_make_approval(const struct seal_key *key, struct text approval,
                         char seal[static SEAL_SIZE]);
 
 bool seal_equal(const char *made, struct text found);

@@ -18,6 +18,8 @@ enum control_verb {
     CONTROL_PRIORITY, /* `value` is its priority from now on */
     CONTROL_PAUSE,    /* the whole spool; `words` say why */
     CONTROL_RESUME,   /* ... goes on */
+    CONTROL_APPROVE,
+    CONTROL_REFUSE, /* to approve it; `words` say why */
     CONTROL_VERBS
 };
 

@@ -196,7 +196,10 @@ struct description {
     struct limit_signal signal;
     struct dependency *after; /* all have to hold before the job begins */
     size_t after_count;
-    bool hold; /* it waits until it is released */
+    struct text privileges; /* of the site, names with spaces between them; or empty */
+    bool
+        host_network; /* one of them gives it the machine's network; whoever knows the site sets it */
+    bool hold;        /* it waits until it is released */
     struct begin begin;
     struct wanted_messages messages;
     struct platform platform;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "spool/wants.h"
 #include "stages/shared/use_explain.h"
 #include "stages/users.h"
 
@@ -37,7 +38,7 @@ static const struct limit_row *waiting_row(const struct backlog *backlog)
 /* Does the row ever refuse a job for what others have? */
 static bool is_of_intake(const struct limit_row *row)
 {
-    return row->waiting >= 0 || row->over == LIMIT_REFUSE;
+    return row->waiting >= 0 || row->over != LIMIT_WAIT;
 }
 
 struct backlog *backlog_new(const struct stage *stage)
@@ -47,7 +48,7 @@ struct backlog *backlog_new(const struct stage *stage)
     bool needed = limits->waiting;
     for (size_t i = 0; i < limits->row_count; i++) {
         needed = needed || is_of_intake(&limits->rows[i]);
-        if (limits->rows[i].over == LIMIT_REFUSE)
+        if (limits->rows[i].over != LIMIT_WAIT)
             states |= 1u << STATE_SUBMITTED;
     }
     if (!needed)
@@ -136,6 +137,38 @@ enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record
         "an administrator can change)",
         (long long)over.used.jobs, record->owner.data);
     return BACKLOG_FULL;
+}
+
+struct wanting {
+    struct backlog *backlog;
+    struct arena *arena;
+    struct job_record *record;
+    struct text wants;
+};
+
+static bool take_want(void *context, struct use_over *over)
+{
+    struct wanting *wanting = context;
+    if (over->row->over == LIMIT_APPROVE &&
+        use_exceeds_in_all(wanting->backlog->use, over, wanting->record))
+        wanting->wants =
+            wants_add(wanting->arena, wanting->wants, wants_of_row(wanting->arena, over->row));
+    return false;
+}
+
+void backlog_take_wants(struct backlog *backlog, struct arena *arena, struct job_record *record)
+{
+    if (!backlog)
+        return;
+    struct use_over over;
+    struct wanting wanting = {backlog, arena, record, record->wants};
+    use_find_row(backlog->use, record, take_want, &wanting, &over);
+    if (wanting.wants.length && !backlog->looked) {
+        look_again(backlog);
+        wanting.wants = record->wants;
+        use_find_row(backlog->use, record, take_want, &wanting, &over);
+    }
+    record->wants = wanting.wants;
 }
 
 /* What is known of a job by its owner alone. */

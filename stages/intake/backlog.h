@@ -34,6 +34,10 @@ enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record
 /* The same of a failed job, which is not looked at, that this user asks to be tried again. */
 bool backlog_refuses_retry(struct backlog *backlog, uid_t uid, struct error *error);
 
+/* Add to record->wants, in the arena, each row of `over: approve` that the job would be over with what others have;
+ * until the next job, that counts from what the last question has seen. */
+void backlog_take_wants(struct backlog *backlog, struct arena *arena, struct job_record *record);
+
 /* That job is about to be published. */
 void backlog_add(struct backlog *backlog, const char *id, const struct job_record *record);
 /* The user has asked for a failed job, by this word, to be tried again: it counts for a while. */

@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/quantity.h"
 #include "request/notes.h"
+#include "stages/shared/approval.h"
 #include "stages/shared/use.h"
 
 enum { MOST_NUMBER = 1000000 }; /* beyond any priority */
@@ -166,8 +167,7 @@ static int check_gpu_hours(const struct limit_row *row, const struct job_record 
     return refuse_amount(row, "gpus", found, quantity_format_hours(row->gpu_time, most), error);
 }
 
-/* Could the job ever start under this row? */
-static int check_row(const struct limit_row *row, const struct job_record *record,
+int limits_check_row(const struct limit_row *row, const struct job_record *record,
                      struct error *error)
 {
     char found[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
@@ -193,9 +193,10 @@ static int check_rows(const struct limits *limits, const struct job_record *reco
 {
     const struct job_limits *site = &limits->settings->limits;
     for (size_t i = 0; i < site->row_count; i++)
-        if (limit_row_holds_for(&site->rows[i], record->uid, record->gid, record->queue,
+        if (site->rows[i].over != LIMIT_APPROVE &&
+            limit_row_holds_for(&site->rows[i], record->uid, record->gid, record->queue,
                                 record->gpu_type) &&
-            check_row(&site->rows[i], record, error))
+            limits_check_row(&site->rows[i], record, error))
             return -1;
     return 0;
 }
@@ -246,6 +247,19 @@ static void hold_array(struct arena *arena, const struct limits *limits, struct 
     request_notes_add(arena, notes, "array",
                       "%d of its tasks at once, not %d: there may be no more (%s)", (int)most,
                       (int)asked, limit_row_describe(strictest, which));
+}
+
+/* Every privilege that it asks for must be one of the site's. */
+static int take_privileges(struct arena *arena, const struct limits *limits,
+                           struct job_record *record, struct description *description,
+                           struct error *error)
+{
+    struct grant grant;
+    if (approval_find_grant(arena, limits->settings, record, &grant, error))
+        return -1;
+    description->host_network = grant.host_network;
+    record->host_network = grant.host_network;
+    return 0;
 }
 
 /* The least of two times, of which one that is not positive is none. */
@@ -336,7 +350,8 @@ static enum prepare_result hold_time(struct arena *arena, const struct limits *l
         description->time_limit = usual_time(limits, repository, record, description);
     record->time_limit = description->time_limit;
     hold_array(arena, limits, record, description, &preparation->notes);
-    if (!check_rows(limits, record, &preparation->error))
+    if (!take_privileges(arena, limits, record, description, &preparation->error) &&
+        !check_rows(limits, record, &preparation->error))
         return PREPARED;
     preparation->failure = RENDER_NOT_ALLOWED;
     return PREPARE_NOT_RENDERED;
@@ -389,4 +404,6 @@ void limits_keep(const struct job_record *before, struct job_record *record,
     record->array_at_once = before->array_at_once;
     if (before->array_at_once && before->array_at_once < tasks_at_once(&description->array))
         description->array.at_once = before->array_at_once;
+    record->host_network = before->host_network;
+    description->host_network = before->host_network != 0;
 }

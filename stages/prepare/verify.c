@@ -20,6 +20,7 @@
 #include "stages/guard.h"
 #include "stages/helper.h"
 #include "stages/prepare/limits.h"
+#include "stages/prepare/wanted.h"
 #include "stages/sandbox.h"
 
 enum {
@@ -105,6 +106,7 @@ static enum verified compare(struct reading *reading, const struct job_record *r
     int64_t asked = 0;
     int result =
         prepare_request(reading->arena, request, record->source.data, &again, &preparation);
+    struct error unbound;
     if (!result) {
         asked = again.time_limit;
         limits_keep(record, &again, preparation.description);
@@ -116,7 +118,11 @@ static enum verified compare(struct reading *reading, const struct job_record *r
         error_set(error, "manifest.yaml is not what the request is rendered to");
     else if ((asked && asked != record->time_limit) ||
              !text_equal(again.gpu_type, record->gpu_type) ||
-             !text_equal(again.units_file, record->units_file))
+             !text_equal(again.units_file, record->units_file) ||
+             !text_equal(again.privileges, record->privileges) ||
+             !text_equal(again.unlisted, record->unlisted) ||
+             wanted_bind(reading->arena, reading->repository, request, &again, &unbound) ||
+             !text_equal(again.first_manifest_sha256, record->first_manifest_sha256))
         error_set(error, "job.yaml is not what the request says");
     else
         return VERIFY_SAME;

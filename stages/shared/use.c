@@ -16,6 +16,7 @@
 #include "spool/history.h"
 #include "spool/jobs.h"
 #include "spool/usage.h"
+#include "spool/wants.h"
 #include "stages/guard.h"
 #include "stages/shared/gpu_time.h"
 #include "stages/shared/resize.h"
@@ -485,13 +486,19 @@ static bool is_over(struct use *use, const struct limit_row *row, const struct t
     return row->over == LIMIT_REFUSE && exceeds_amounts(row, used, &more);
 }
 
+/* Was it approved that the job is over the row? */
+static bool is_exempt(const struct limit_row *row, const struct job_record *record)
+{
+    return row->over == LIMIT_APPROVE && wants_have_row(record->wants, row);
+}
+
 bool use_find_row(struct use *use, const struct job_record *record, use_question *asks,
                   void *context, struct use_over *over)
 {
     const struct counted job = counted_of(use, record);
     for (size_t i = 0; i < use->row_count; i++) {
         struct tally *tally = find_tally(use, &use->rows[i], &job);
-        if (!tally)
+        if (!tally || is_exempt(&use->rows[i], record))
             continue;
         *over = (struct use_over){.row = &use->rows[i], .key = names_text(tally)};
         if (asks(context, over))
@@ -547,6 +554,15 @@ bool use_exceeds_waiting(struct use *use, const struct job_record *record, struc
 {
     struct asked asked = {use, record, USE_WAITING};
     return use_find_row(use, record, is_over_row, &asked, over);
+}
+
+bool use_exceeds_in_all(struct use *use, const struct use_over *over,
+                        const struct job_record *record)
+{
+    const struct tally *tally = names_find(use->tallies, over->key);
+    const struct use_amounts more = use_of(record);
+    const struct use_amounts used = tally ? sum_of(tally->amounts) : (struct use_amounts){0};
+    return exceeds_amounts(over->row, &used, &more);
 }
 
 struct use_amounts use_room(struct use *use, const struct use_over *over)

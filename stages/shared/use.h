@@ -70,7 +70,8 @@ struct use_over {
     int64_t spent, falls;
 };
 
-/* Would this job, which does not count yet, exceed what may run?  The first such row. */
+/* Would this job, which does not count yet, exceed what may run?  The first such row.  A row that record->wants has
+ * does not hold for it: whoever asks has seen to the approval. */
 bool use_exceeds_running(struct use *use, const struct job_record *record, struct use_over *over);
 /* ... and would it, with this record in place of how it counts now, when it runs at another size? */
 bool use_exceeds_instead(struct use *use, const char *id, const struct job_record *record);
@@ -81,6 +82,10 @@ bool use_exceeds_waiting(struct use *use, const struct job_record *record, struc
 typedef bool use_question(void *context, struct use_over *over);
 bool use_find_row(struct use *use, const struct job_record *record, use_question *asks,
                   void *context, struct use_over *over);
+
+/* Would the job exceed that row with all that runs and waits? */
+bool use_exceeds_in_all(struct use *use, const struct use_over *over,
+                        const struct job_record *record);
 
 /* What that row leaves for that subject to run; INT64_MAX of what it does not limit, never below 0.  What runs counts
  * for gpu_time until its time limit; where it has none, until now. */

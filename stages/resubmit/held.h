@@ -27,6 +27,7 @@ enum held_decision {
     HELD_REFUSED, /* it waits for itself, or for a job that does not exist */
     HELD_LOST,    /* what it waits for can no longer happen */
     HELD_KILLED,
+    HELD_NOT_APPROVED, /* an approver has refused it */
     HELD_DAMAGED
 };
 
@@ -49,7 +50,12 @@ struct held {
     bool released;           /* what it waited for has happened once */
     bool is_held, is_killed; /* somebody has asked for this: */
     struct control_request hold, kill;
-    char *tasks; /* of an array only these are held; NULL: the whole job */
+    char *tasks;         /* of an array only these are held; NULL: the whole job */
+    bool wants_approval; /* it waits for one, of which these tell, or NULL: */
+    char *approval_sentence, *approval_detail, *approval_next;
+    bool approved, is_refused;
+    struct control_request refusal;
+    char *refusal_words;
     uid_t uid;
     int64_t begin;           /* its own time; 0: none, or it was released from that */
     int64_t accepted, since; /* how often a process crashed over it, in incoming/ and here */

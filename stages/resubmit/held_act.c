@@ -118,6 +118,7 @@ static bool has_news(struct resubmitter *resubmitter, const struct held *held)
     return result;
 }
 
+/* Write why the wait has ended in a failure. */
 static int write_end(struct acting *acting, struct held *held, int job, struct error *error)
 {
     struct resubmitter *resubmitter = acting->resubmitter;
@@ -127,6 +128,10 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     switch (held->decision) {
     case HELD_KILLED:
         diagnosis_killed(&diagnosis, held_id(held).data, held->kill.by, held->kill.when);
+        break;
+    case HELD_NOT_APPROVED:
+        diagnosis_not_approved(&diagnosis, held_id(held).data, held->refusal.by,
+                               text_of(held->refusal_words));
         break;
     case HELD_REFUSED:
         diagnosis_dependency(&diagnosis, held_id(held).data, REASON_BAD_AFTER, held->sentence);
@@ -178,6 +183,7 @@ static void act_on(struct acting *acting, struct held *held)
         acting->pass->candidates[acting->pass->count - 1].action.cause =
             held->count && !held->released ? "after"
             : held->begin                  ? "begin"
+            : held->approved               ? "approved"
                                            : "released";
     } else if (!result) {
         result = write_end(acting, held, job, &error);

@@ -12,6 +12,7 @@
 #include "spool/order_request.h"
 #include "stages/guard.h"
 #include "stages/resubmit/held_parts.h"
+#include "stages/shared/approval_words.h"
 #include "stages/shared/sweep.h"
 
 void held_look_forget(struct held *held)
@@ -19,6 +20,12 @@ void held_look_forget(struct held *held)
     free(held->name);
     free(held->conditions);
     free(held->sentence);
+    free(held->approval_sentence);
+    free(held->approval_detail);
+    free(held->approval_next);
+    free(held->refusal_words);
+    held->refusal_words = NULL;
+    held->approval_sentence = held->approval_detail = held->approval_next = NULL;
     held->name = held->sentence = NULL;
     held->conditions = NULL;
     held->count = 0;
@@ -55,6 +62,33 @@ static void take_conditions(struct held *held, const struct job_record *record)
     }
 }
 
+/* Does the job wait for an approval, or was it refused? */
+static void look_for_approval(struct held_jobs *jobs, struct held *held, int job,
+                              const struct job_record *record)
+{
+    struct approval approval;
+    struct approval_words words;
+    struct error reason;
+    struct buffer refusal = {0};
+    enum approval_answer answer =
+        approval_judge(jobs->settings, NULL, record, job, &approval, &reason);
+    held->approved = answer == APPROVAL_GIVEN;
+    held->wants_approval = answer != APPROVAL_GIVEN && answer != APPROVAL_NOT_WANTED;
+    held->is_refused = false;
+    if (!held->wants_approval)
+        return;
+    int refused = approval_file_refused(job, &held->refusal, &refusal);
+    held->readable = held->readable && answer != APPROVAL_UNKNOWN && refused >= 0;
+    held->is_refused = refused > 0;
+    held->refusal_words = refused > 0 ? copy_text(buffer_text(&refusal)) : NULL;
+    approval_words_make(jobs->settings, record, answer, &reason, &words);
+    held->approval_sentence = copy_text(buffer_text(&words.sentence));
+    held->approval_detail = copy_text(buffer_text(&words.detail));
+    held->approval_next = copy_text(buffer_text(&words.next));
+    approval_words_free(&words);
+    buffer_free(&refusal);
+}
+
 /* Read the job's files.  What cannot be read now is read again by the next pass. */
 static void read_held(struct held_jobs *jobs, struct held *held, int job)
 {
@@ -62,6 +96,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     struct error error;
     struct text id = held_id(held);
     held_look_forget(held);
+    held->wants_approval = held->approved = held->is_refused = false;
     int is_held = control_file_pending(job, CONTROL_HOLD, &held->hold);
     int is_killed = control_file_pending(job, CONTROL_KILL, &held->kill);
     int unread = record_read(job, jobs->arena, &record, &error);
@@ -94,6 +129,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
         held->released = record.released != 0;
         held->name = copy_text(record.name);
         take_conditions(held, &record);
+        look_for_approval(jobs, held, job, &record);
     }
     arena_reset(jobs->arena);
 }

@@ -104,8 +104,8 @@ static void look_again_at(struct held_jobs *jobs, int64_t time)
         jobs->soonest = time;
 }
 
-/* Decide whether a held job goes on, waits, or can never go on.  A kill decides first, then damage, then the
- * jobs that it waits for, then whether somebody holds it. */
+/* Decide whether a held job goes on, waits, or can never go on.  A kill decides first, then damage, then a refusal,
+ * then the jobs that it waits for, then whether somebody holds it, or it waits for an approval. */
 static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
 {
     size_t waits_for = 0;
@@ -115,6 +115,10 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
     }
     if (!held->readable || held->decision != HELD_WAITS)
         return;
+    if (held->is_refused) {
+        held->decision = HELD_NOT_APPROVED;
+        return;
+    }
     for (size_t i = 0; i < held->count && !held->released; i++) {
         struct held_condition *condition = &held->conditions[i];
         bool possible = true;
@@ -142,7 +146,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         if (!condition->holds && condition->condition == AFTER_BEGUN)
             look_again_at(jobs, now + jobs->settings->scan_interval);
     }
-    if (waits_for || held->is_held)
+    if (waits_for || held->is_held || held->wants_approval)
         return;
     if (held->begin <= now)
         held->decision = HELD_GOES_ON;

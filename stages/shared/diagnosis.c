@@ -464,6 +464,16 @@ void diagnosis_dependency(struct diagnosis *diagnosis, const char *id, const cha
     say_next(diagnosis, "not retried. To check its conditions again: dlspool retry %s", id);
 }
 
+void diagnosis_not_approved(struct diagnosis *diagnosis, const char *id, const char *by,
+                            struct text words)
+{
+    begin_diagnosis(diagnosis, REASON_NOT_APPROVED, "permanent", RETRY_NEVER);
+    snprintf(diagnosis->sentence, sizeof(diagnosis->sentence), "Refused by %s: %.*s", by,
+             (int)words.length, words.length ? words.data : "");
+    say_next(diagnosis,
+             "not retried. To ask again: dlspool retry %s, or submit a job that asks for less", id);
+}
+
 void diagnosis_damaged(struct diagnosis *diagnosis, const char *id, const struct error *error)
 {
     begin_diagnosis(diagnosis, "DamagedRecord", "permanent", RETRY_NEVER);

@@ -73,6 +73,10 @@ void diagnosis_vanished(struct diagnosis *diagnosis, const struct circumstances 
 void diagnosis_resized(struct diagnosis *diagnosis, const struct circumstances *circumstances,
                        enum size_kind kind, const struct resize_request *request, int exit_code);
 void diagnosis_killed(struct diagnosis *diagnosis, const char *id, const char *by, int64_t when);
+/* An approver has refused what the job wants, with these words. */
+#define REASON_NOT_APPROVED "NotApproved"
+void diagnosis_not_approved(struct diagnosis *diagnosis, const char *id, const char *by,
+                            struct text words);
 /* Its tasks that have not succeeded were killed, as `request` tells, or did not run in this attempt.
  * record->array_left is set. */
 #define REASON_TASKS_LEFT "TasksLeft"

@@ -15,6 +15,7 @@
 #include "stages/intake/witness.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
+#include "stages/prepare/wanted.h"
 #include "stages/shared/control.h"
 #include "stages/shared/hold.h"
 #include "stages/shared/diagnosis.h"
@@ -129,21 +130,23 @@ static void take_conditions(struct arena *arena, struct job_record *record,
 }
 
 /* Write job.yaml and what belongs to the state that the job begins in. */
-static int write_beginning(int job, struct acceptance *item, struct job_record *record,
-                           struct diagnosis *diagnosis, struct error *error)
+static int write_beginning(const struct settings *settings, int job, struct acceptance *item,
+                           struct job_record *record, struct diagnosis *diagnosis,
+                           struct error *error)
 {
     bool held = false;
     struct control_request request;
     int64_t now = clock_now();
     if (item->hold && control_file_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
         return -1;
-    int due = diagnosis ? 0 : hold_is_due(job, record, &held, &request);
+    int due = diagnosis ? 0 : hold_is_due(settings, job, record, &held, &request);
     if (due < 0)
         return error_set(error, "whether the job is held is unknown at the moment");
     item->state = diagnosis ? STATE_FAILED : due ? STATE_HELD : STATE_RENDERED;
     if (diagnosis)
         return diagnosis_write(diagnosis, job, record, true, now, error);
-    return due ? hold_write(job, record, true, now, error) : record_create(job, record, error);
+    return due ? hold_write(settings, job, record, true, now, error)
+               : record_create(job, record, error);
 }
 
 /* Write a whole job directory below .new/: of a rendered job, or with a diagnosis. */
@@ -165,7 +168,7 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
     if (!result)
         result = write_first_events(job, item, record, diagnosis == NULL, error);
     if (!result)
-        result = write_beginning(job, item, record, diagnosis, error);
+        result = write_beginning(&acceptor->stage->settings, job, item, record, diagnosis, error);
     sys.close(job);
     if (!result && item->subscription.events)
         result = subscription_begin(spool, item->id, &item->subscription, record->gid, error);
@@ -278,6 +281,15 @@ int new_job_make(struct acceptor *acceptor, struct acceptance *item, int64_t now
     item->notes = preparation.notes;
     if (prepared != PREPARED && preparation.failure == RENDER_REPOSITORY)
         return 1; /* not the fault of the job file, and it passes */
+    if (prepared == PREPARED) {
+        backlog_take_wants(acceptor->backlog, arena, &record);
+        wanted_settle(arena, &acceptor->stage->settings, &record);
+        if (wanted_bind(arena, acceptor->repository, buffer_text(&item->bytes), &record,
+                        &preparation.error)) {
+            preparation.failure = RENDER_NOT_ALLOWED;
+            prepared = PREPARE_NOT_RENDERED;
+        }
+    }
     if (prepared != PREPARED)
         return refuse_rendering(acceptor, item, &record, &preparation, now, error);
     backlog_add(acceptor->backlog, item->id, &record);

@@ -97,6 +97,7 @@ static struct context_job context_of(struct arena *arena, const struct descripti
         .features = description->features,
         .features_count = description->features_count,
         .spread = description->spread,
+        .host_network = description->host_network,
         .priority = description->priority,
         .exclusive = description->exclusive,
         .time_limit = description->time_limit,
@@ -126,6 +127,7 @@ static void take_facts(struct job_record *record, const struct description *desc
     record->type = description->type;
     record->priority = description->priority;
     record->retries = description->retries;
+    record->privileges = description->privileges;
     record->time_limit = description->time_limit;
     record->cpus = 0;
     record->memory = 0;

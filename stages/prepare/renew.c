@@ -12,6 +12,8 @@
 #include "spool/file.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
+#include "stages/prepare/wanted.h"
+#include "stages/shared/approval.h"
 #include "stages/shared/control_tasks.h"
 #include "stages/shared/hold.h"
 #include "stages/shared/resize.h"
@@ -96,11 +98,12 @@ static int note_requeued(struct arena *arena, int job, const struct job_record *
 
 /* Write into the job's directory where it goes; `priority` is what it had before. */
 static int note_going(const struct renewer *renewer, int job, struct job_record *record,
-                      const struct renewal_order *order, int priority, struct error *error)
+                      const struct renewal_order *order, enum state to, int priority,
+                      struct error *error)
 {
     int64_t now = clock_now();
-    if (order->to == STATE_HELD)
-        return hold_write(job, record, false, now, error);
+    if (to == STATE_HELD)
+        return hold_write(&renewer->stage->settings, job, record, false, now, error);
     if (record->after_count && !record->released)
         record->released = now;
     if (record->begin > now)
@@ -235,9 +238,16 @@ static enum prepare_result prepare_again(const struct renewer *renewer, struct t
         prepare_request(renewer->arena, request, record->source.data, record, preparation);
     if (prepared == PREPARED)
         prepared = hold_to_limits(renewer, order, &before, record, preparation);
-    return prepared == PREPARED
-               ? prepare_manifest(renewer->arena, renewer->repository, record, preparation)
-               : prepared;
+    if (prepared == PREPARED)
+        prepared = prepare_manifest(renewer->arena, renewer->repository, record, preparation);
+    if (prepared != PREPARED)
+        return prepared;
+    wanted_settle(renewer->arena, &renewer->stage->settings, record);
+    if (wanted_bind(renewer->arena, renewer->repository, request, record, &preparation->error)) {
+        preparation->failure = RENDER_NOT_ALLOWED;
+        return PREPARE_NOT_RENDERED;
+    }
+    return PREPARED;
 }
 
 /* A retry after a change does not restart the wait for a change; any other cause ends it. */
@@ -252,11 +262,12 @@ static void keep_wait(struct job_record *record, const struct renewal_order *ord
 
 /* Write the result of a choice of tasks that leaves nothing to render: all that is left was killed, or is
  * held. */
-static int write_chosen(int job, struct job_record *record, enum tasks_chosen chosen,
-                        struct diagnosis *diagnosis, int64_t now, struct error *error)
+static int write_chosen(const struct settings *settings, int job, struct job_record *record,
+                        enum tasks_chosen chosen, struct diagnosis *diagnosis, int64_t now,
+                        struct error *error)
 {
     if (chosen == TASKS_HELD)
-        return hold_write(job, record, false, now, error) ? RENEW_TROUBLE : RENEW_HELD;
+        return hold_write(settings, job, record, false, now, error) ? RENEW_TROUBLE : RENEW_HELD;
     return chosen == TASKS_UNKNOWN || diagnosis_write(diagnosis, job, record, false, now, error)
                ? RENEW_TROUBLE
                : RENEW_FAILED;
@@ -293,7 +304,8 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
         goto done;
     enum tasks_chosen chosen = choose_tasks(renewer, job, record, order->cause, &diagnosis, error);
     if (chosen != TASKS_RUN) {
-        result = write_chosen(job, record, chosen, &diagnosis, now, error);
+        result =
+            write_chosen(&renewer->stage->settings, job, record, chosen, &diagnosis, now, error);
         goto done;
     }
     record->attempt = attempt;
@@ -326,8 +338,16 @@ enum renewal renew_job(const struct renewer *renewer, int job, struct job_record
                                    error) ||
         resize_clear(job, error))
         goto done;
-    result =
-        note_going(renewer, job, record, order, kept.priority, error) ? RENEW_TROUBLE : RENEW_DONE;
+    /* An approval is of what was rendered: that may be something else now. */
+    int waits = approval_is_due(&renewer->stage->settings, record, job);
+    if (waits < 0) {
+        error_set(error, "whether the job is approved is unknown at the moment");
+        goto done;
+    }
+    if (note_going(renewer, job, record, order, waits ? STATE_HELD : order->to, kept.priority,
+                   error))
+        goto done;
+    result = waits ? RENEW_HELD : RENEW_DONE;
 done:
     buffer_free(&request);
     return result;

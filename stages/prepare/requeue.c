@@ -39,12 +39,14 @@ static bool may_be_submitted(int job)
 }
 
 /* Where does the job go?  To held/ when it has to wait there.  False when it stays for now. */
-static bool find_destination(int job, const struct job_place *place,
-                             const struct job_record *record, const char *cause, enum state *to)
+static bool find_destination(const struct settings *settings, int job,
+                             const struct job_place *place, const struct job_record *record,
+                             const char *cause, enum state *to)
 {
     struct control_request request;
     bool held = false;
-    int waits = place->state == STATE_RENDERED ? 0 : hold_is_due(job, record, &held, &request);
+    int waits =
+        place->state == STATE_RENDERED ? 0 : hold_is_due(settings, job, record, &held, &request);
     *to = STATE_RENDERED;
     if (place->state == STATE_FAILED && waits > 0)
         *to = STATE_HELD;
@@ -69,7 +71,7 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
     const char *cause = action->cause;
     struct error error;
     enum state to;
-    if (!find_destination(job, place, record, cause, &to))
+    if (!find_destination(&requeuer->renewer.stage->settings, job, place, record, cause, &to))
         return false;
     const struct renewal_order order = {action->from, to, action->cause, action->size};
     enum renewal renewed = renew_job(&requeuer->renewer, job, record, &order, &error);
@@ -90,8 +92,9 @@ static bool send_back(struct requeuer *requeuer, const struct job_place *place, 
         control_file_clear(job, CONTROL_RETRY, NULL);
         return false;
     }
-    /* Clear the request before the move, or the job would be killed again where it goes. */
-    if ((strcmp(cause, "asked") == 0 && control_file_clear(job, CONTROL_KILL, &error)) ||
+    /* Clear the request before the move, or the job would be killed or refused again where it goes. */
+    if ((strcmp(cause, "asked") == 0 && (control_file_clear(job, CONTROL_KILL, &error) ||
+                                         control_file_clear(job, CONTROL_REFUSE, &error))) ||
         (renewed == RENEW_DONE && record->array.length && control_tasks_clear(job, &error))) {
         log_warn("%s: %s", place->id, error.text);
         return false;

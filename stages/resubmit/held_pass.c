@@ -186,6 +186,12 @@ int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
     return 0;
 }
 
+/* A view of a text that the job keeps. */
+static struct buffer words_of(char *text)
+{
+    return (struct buffer){.data = text, .length = text ? strlen(text) : 0};
+}
+
 void held_explain(const struct held_jobs *jobs, const struct held *held, struct buffer *why)
 {
     struct hold_reason *reasons = memory_allocate((held->count + 1) * sizeof(*reasons));
@@ -197,6 +203,13 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
         .reasons = reasons,
         .patience_ends = held->since + jobs->settings->after_unknown,
     };
+    const struct approval_words words = {
+        .sentence = words_of(held->approval_sentence),
+        .detail = words_of(held->approval_detail),
+        .next = words_of(held->approval_next),
+    };
+    if (held->wants_approval && held->approval_sentence)
+        view.approval = &words;
     if (held->begin > clock_now())
         view.begin = held->begin;
     for (size_t i = 0; i < held->count && !held->released; i++) {

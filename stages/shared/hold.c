@@ -52,6 +52,9 @@ static void add_sentence(struct buffer *out, const struct hold_view *view)
     bool one =
         strspn(view->tasks.length ? view->tasks.data : "", "0123456789") == view->tasks.length;
     char time[CLOCK_TEXT_SIZE];
+    if (view->approval)
+        buffer_printf(out, "%s%s", view->approval->sentence.data,
+                      view->request || view->count || view->begin ? " " : "");
     if (view->request && view->tasks.length)
         buffer_printf(out, "Held by %s: %s %.*s.%s", view->request->by, one ? "task" : "tasks",
                       (int)view->tasks.length, view->tasks.data,
@@ -59,7 +62,7 @@ static void add_sentence(struct buffer *out, const struct hold_view *view)
     else if (view->request)
         buffer_printf(out, "Held by %s.%s", view->request->by,
                       view->count && !view->begin ? " " : "");
-    else if (!view->count && !view->begin)
+    else if (!view->count && !view->begin && !view->approval)
         buffer_add_string(out, "Nothing holds it: it goes on at once.");
     if (view->begin)
         buffer_printf(out, "%sNot before %s, as its begin says.%s", view->request ? " " : "",
@@ -114,6 +117,10 @@ static void add_next(struct buffer *out, const struct hold_view *view)
 {
     char time[CLOCK_TEXT_SIZE];
     bool unknown = false;
+    if (view->approval) {
+        buffer_printf(out, "%s%s", view->approval->next.data,
+                      view->count || view->begin || view->request ? "\n" : "");
+    }
     for (size_t i = 0; i < view->count; i++)
         unknown = unknown || (!view->reasons[i].awaited->id.length &&
                               condition_of(view->reasons[i].awaited) != AFTER_SINGLETON);
@@ -144,6 +151,8 @@ void hold_explain(struct buffer *why, const struct hold_view *view)
 {
     struct buffer sentence = {0}, detail = {0}, next = {0};
     add_sentence(&sentence, view);
+    if (view->approval && view->approval->detail.length)
+        buffer_add_text(&detail, buffer_text(&view->approval->detail));
     for (size_t i = 0; i < view->count && i < MOST_LINES; i++)
         add_line(&detail, &view->reasons[i]);
     add_next(&next, view);
@@ -167,8 +176,8 @@ int hold_keep_tasks(int job, const struct job_record *record, struct arena *aren
     return result > 0 ? sweep_waits(arena, record, &choice) : result;
 }
 
-int hold_is_due(int job, const struct job_record *record, bool *held,
-                struct control_request *request)
+int hold_is_due(const struct settings *settings, int job, const struct job_record *record,
+                bool *held, struct control_request *request)
 {
     int pending = control_file_pending(job, CONTROL_HOLD, request);
     *held = pending > 0;
@@ -177,7 +186,7 @@ int hold_is_due(int job, const struct job_record *record, bool *held,
     if (pending || (record->after_count && !record->released))
         return 1;
     int64_t until = control_file_until(job, record->begin);
-    return until < 0 ? -1 : until > 0;
+    return until < 0 ? -1 : until > 0 ? 1 : approval_is_due(settings, record, job);
 }
 
 static int note_held(int job, const struct job_record *record, const struct hold_view *view,
@@ -186,7 +195,13 @@ static int note_held(int job, const struct job_record *record, const struct hold
     struct buffer line = {0};
     char time[CLOCK_TEXT_SIZE];
     eventlog_start(&line, record->held, "held");
-    eventlog_add_string(&line, "cause", view->request ? "hold" : view->count ? "after" : "begin");
+    eventlog_add_string(&line, "cause",
+                        view->approval  ? "approval"
+                        : view->request ? "hold"
+                        : view->count   ? "after"
+                                        : "begin");
+    if (view->approval)
+        eventlog_add(&line, "wants", record->wants);
     if (view->begin)
         eventlog_add_string(&line, "until", clock_format(view->begin, time));
     eventlog_end(&line);
@@ -195,7 +210,21 @@ static int note_held(int job, const struct job_record *record, const struct hold
     return result;
 }
 
-int hold_write(int job, struct job_record *record, bool create, int64_t now, struct error *error)
+/* The words for an approval that the job waits for.  1; 0 when it waits for none; -1: not known now. */
+static int find_approval(const struct settings *settings, int job, const struct job_record *record,
+                         struct approval_words *words)
+{
+    struct approval approval;
+    struct error reason;
+    enum approval_answer answer = approval_judge(settings, NULL, record, job, &approval, &reason);
+    if (answer == APPROVAL_UNKNOWN || answer == APPROVAL_NOT_WANTED || answer == APPROVAL_GIVEN)
+        return answer == APPROVAL_UNKNOWN ? -1 : 0;
+    approval_words_make(settings, record, answer, &reason, words);
+    return 1;
+}
+
+int hold_write(const struct settings *settings, int job, struct job_record *record, bool create,
+               int64_t now, struct error *error)
 {
     struct hold_reason *reasons = memory_allocate((record->after_count + 1) * sizeof(*reasons));
     struct buffer why = {0};
@@ -203,11 +232,14 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     struct hold_view view = {.id = record->id.data, .reasons = reasons};
     struct arena *arena = arena_new();
     struct held_tasks tasks;
+    struct approval_words words = {.sentence = {0}};
     bool held;
-    int result = hold_is_due(job, record, &held, &request);
+    int result = hold_is_due(settings, job, record, &held, &request);
+    int wanted = find_approval(settings, job, record, &words);
     int kept = result < 0 || held ? 0 : hold_keep_tasks(job, record, arena, &tasks);
     view.begin = control_file_until(job, record->begin);
-    if (result < 0 || kept < 0 || view.begin < 0) {
+    view.approval = wanted > 0 ? &words : NULL;
+    if (result < 0 || kept < 0 || view.begin < 0 || wanted < 0) {
         result = -1;
         error_set(error, "whether the job is held is unknown at the moment");
         goto done;
@@ -225,6 +257,7 @@ int hold_write(int job, struct job_record *record, bool create, int64_t now, str
     if (!result)
         result = note_held(job, record, &view, error);
 done:
+    approval_words_free(&words);
     arena_free(arena);
     buffer_free(&why);
     free(reasons);

@@ -1,14 +1,16 @@
 /* stages/shared/hold.h - moving a job to held/, and the files that say why
  *
- * A job waits in held/ for one of three reasons: somebody has requested it, by the file `hold` in its
- * directory (stages/shared/control.h), jobs that it depends on have not ended, or the time of its
- * `begin` has not come, and nobody has released it from that.
+ * A job waits in held/ for one of four reasons: somebody has requested it, by the file `hold` in its
+ * directory (stages/shared/control.h), jobs that it depends on have not ended, the time of its
+ * `begin` has not come, and nobody has released it from that, or nobody has approved what its site gives
+ * only by approval (stages/shared/approval.h).
  */
 #ifndef STAGES_SHARED_HOLD_H
 #define STAGES_SHARED_HOLD_H
 
 #include "request/description.h"
 #include "spool/record.h"
+#include "stages/shared/approval_words.h"
 #include "stages/shared/control.h"
 #include "stages/shared/hold_tasks.h"
 #include "stages/shared/dependencies.h"
@@ -27,7 +29,8 @@ struct hold_view {
     bool by_owner;                         /* that is its owner */
     const struct hold_reason *reasons;     /* those that are not met yet */
     size_t count;
-    int64_t begin;         /* its own time, which has not come; 0: it has, or there is none */
+    int64_t begin; /* its own time, which has not come; 0: it has, or there is none */
+    const struct approval_words *approval; /* of an approval that it waits for; NULL: of none */
     int64_t patience_ends; /* when the wait for a job that has not come ends; 0: not known */
 };
 
@@ -44,11 +47,12 @@ int hold_keep_tasks(int job, const struct job_record *record, struct arena *aren
 
 /* Must the job wait in held/ before it may go to rendered/? 1 yes, and *held tells whether somebody
  * holds it, *request who; 0 no; -1 when that cannot be determined now. */
-int hold_is_due(int job, const struct job_record *record, bool *held,
-                struct control_request *request);
+int hold_is_due(const struct settings *settings, int job, const struct job_record *record,
+                bool *held, struct control_request *request);
 
 /* Write into the job's directory that it goes to held/: job.yaml, why, and a "held" event.  Nothing
  * is synced or moved.  -1 and a sentence on failure. */
-int hold_write(int job, struct job_record *record, bool create, int64_t now, struct error *error);
+int hold_write(const struct settings *settings, int job, struct job_record *record, bool create,
+               int64_t now, struct error *error);
 
 #endif

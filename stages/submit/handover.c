@@ -12,6 +12,8 @@
 #include "base/sha256.h"
 #include "spool/eventlog.h"
 #include "stages/prepare/rerender.h"
+#include "stages/prepare/wanted.h"
+#include "stages/shared/approval.h"
 #include "stages/prepare/verify.h"
 #include "stages/shared/quarantine.h"
 #include "stages/shared/control.h"
@@ -247,6 +249,62 @@ static void judge_origin(struct submitter *submitter, struct item *item)
     fail_item(item);
 }
 
+/* May the executor have this manifest from an earlier try, for which all was in order?  Where records are
+ * sealed, only what this stage has sealed itself shows that. */
+static bool may_be_submitted(struct submitter *submitter, const struct item *item)
+{
+    return handover_is_unsettled(item->job) &&
+           (!submitter->stage.key.needed || was_verified(submitter, item));
+}
+
+/* What the site gives only by approval, this stage gives only if it is approved now; what is wanted is found
+ * out again, as others may have written the record, and the settings may be others now.  Otherwise the job
+ * waits in held/. */
+static void judge_approval(struct submitter *submitter, struct item *item)
+{
+    const struct settings *settings = &submitter->stage.settings;
+    struct job_record *record = &item->record;
+    struct circumstances circumstances = circumstances_of(submitter, record);
+    struct approval approval;
+    struct error error;
+    if (approval_find_grant(submitter->arena, settings, record, &item->grant, &error)) {
+        diagnosis_render(&item->diagnosis, &circumstances, RENDER_NOT_ALLOWED, &error);
+        fail_item(item);
+        return;
+    }
+    wanted_settle(submitter->arena, settings, record);
+    switch (approval_judge(settings, &submitter->stage.key, record, item->job, &approval, &error)) {
+    case APPROVAL_UNKNOWN:
+        item->fate = ITEM_KEEP;
+        break;
+    case APPROVAL_MISSING:
+    case APPROVAL_VOID:
+        if (!may_be_submitted(submitter, item))
+            item->fate = ITEM_HOLD;
+        break;
+    default:
+        break;
+    }
+    if (item->fate != ITEM_HOLD || !error.text[0])
+        return;
+    log_warn("%s: an approval does not count: %s", item->place.id, error.text);
+    /* What lacks only the seal would be taken for an approval by those who cannot know seals. */
+    if (!approval_is_due(settings, record, item->job) &&
+        control_file_clear(item->job, CONTROL_APPROVE, &error))
+        log_warn("%s: %s", item->place.id, error.text);
+}
+
+/* Does it ask for anything that may have to be approved? */
+static bool is_special(const struct submitter *submitter, const struct item *item)
+{
+    const struct job_limits *limits = &submitter->stage.settings.limits;
+    for (size_t i = 0; i < limits->row_count; i++)
+        if (limits->rows[i].over == LIMIT_APPROVE)
+            return true;
+    return item->record.privileges.length || item->record.unlisted.length ||
+           item->record.wants.length;
+}
+
 bool handover_open_job(struct submitter *submitter, struct item *item, const char *id)
 {
     struct error error;
@@ -257,6 +315,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     item->job = -1;
     item->fate = ITEM_SUBMIT;
     item->submission = (struct submission){0};
+    item->grant = (struct grant){.host_network = false};
     item->rest = 0;
     if (guard_tries(submitter->guard, id) >= GUARD_MOST_TRIES)
         return false; /* The plan may contain the job, but the stage passes it over. */
@@ -292,7 +351,14 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     } else if (submitter->stage.key.needed) {
         judge_origin(submitter, item);
     }
+    if (item->fate == ITEM_SUBMIT && is_special(submitter, item))
+        judge_approval(submitter, item);
     return true;
+}
+
+static bool is_given(const struct grant *grant)
+{
+    return grant->capability_count || grant->device_count || grant->host_network;
 }
 
 /* Fill in its submission, and note the intent. */
@@ -315,6 +381,7 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
                                            .gpu_type = item->record.gpu_type,
                                            .owner = item->record.owner,
                                            .request_sha256 = item->record.request_sha256,
+                                           .grant = is_given(&item->grant) ? &item->grant : NULL,
                                            .commit = item->record.commit,
                                            .image = item->record.image};
     note_intent(submitter, item, &error);
@@ -430,7 +497,8 @@ static void note_outcome(struct submitter *submitter, struct item *item)
     if (item->fate == ITEM_FAIL &&
         diagnosis_write(&item->diagnosis, item->job, &item->record, false, clock_now(), &error))
         item->fate = ITEM_KEEP;
-    if (item->fate == ITEM_HOLD && hold_write(item->job, &item->record, false, clock_now(), &error))
+    if (item->fate == ITEM_HOLD && hold_write(&submitter->stage.settings, item->job, &item->record,
+                                              false, clock_now(), &error))
         item->fate = ITEM_KEEP;
     if (item->fate == ITEM_KEEP && error.text[0])
         log_warn("%s: %s", item->place.id, error.text);

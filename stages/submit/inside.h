@@ -28,6 +28,7 @@ struct item { /* a job of the batch */
     struct job_record record;
     struct buffer manifest;
     struct submission submission;
+    struct grant grant; /* of the submission; texts are the settings' */
     enum {
         ITEM_SUBMIT,   /* to the executor; and then to submitted/ */
         ITEM_FAIL,     /* to failed/ */

@@ -148,7 +148,7 @@ static int write_held(struct tracker *tracker, const struct followed *followed, 
     if (track_read_record(tracker, followed->job, followed->place.id, &record, error))
         return -1;
     record.array_left = record.array_held;
-    return hold_write(followed->job, &record, false, clock_now(), error);
+    return hold_write(&tracker->stage.settings, followed->job, &record, false, clock_now(), error);
 }
 
 static int write_end(struct tracker *tracker, struct followed *followed, struct error *error)

@@ -97,6 +97,12 @@ static bool is_images(const struct value *value)
     return value->kind == VALUE_LIST;
 }
 
+static bool is_others(const struct value *value)
+{
+    return is_text(value) &&
+           (text_is(value->string, "refuse") || text_is(value->string, "approve"));
+}
+
 static bool is_seconds(const struct value *value)
 {
     return value->kind == VALUE_NUMBER && value->number >= 0 && value->number < 1e9 &&
@@ -118,6 +124,12 @@ static bool is_home(const struct value *value)
 /* For executors' sections. */
 static const struct rule executor_rules[] = {
     {"home", is_home, "user or none"},
+    {NULL, NULL, NULL},
+};
+
+static const struct rule image_rules[] = {
+    {"allow_user", is_images, "true, false, or a list of names"},
+    {"others", is_others, "refuse or approve"},
     {NULL, NULL, NULL},
 };
 
@@ -176,7 +188,7 @@ int check_site(const struct value *site, struct error *error)
     } sections[] = {
         {"local", executor_rules},   {"kubernetes", executor_rules},  {"slurm", executor_rules},
         {"openpai", platform_rules}, {"dlworkspace", platform_rules}, {"sbatch", option_rules},
-        {"pbs", option_rules},
+        {"pbs", option_rules},       {"images", image_rules},
     };
     const struct value *ports = value_get(site, "ports");
     if (ports && !is_range(ports))

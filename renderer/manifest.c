@@ -135,6 +135,23 @@ static bool image_allowed_to(const struct value *job, const struct value *site, 
     return allows_image(allow, image) || allows_image(allow, short_name);
 }
 
+/* Are images that the site does not allow taken where somebody approves them? */
+static bool is_approvable(const struct value *site)
+{
+    return text_is(value_get_text(value_get(site, "images"), "others"), "approve");
+}
+
+static void add_unlisted(struct work *work, struct text image)
+{
+    struct text *unlisted = &work->result->unlisted, rest = *unlisted, name;
+    while (rest.length && text_next(&rest, ' ', &name))
+        if (text_equal(name, image))
+            return;
+    *unlisted = arena_printf(work->arena, "%.*s%s%.*s", (int)unlisted->length,
+                             unlisted->length ? unlisted->data : "", unlisted->length ? " " : "",
+                             (int)image.length, image.data);
+}
+
 /* May the user choose this image? */
 static int check_image(struct work *work, const struct value *site, struct text image)
 {
@@ -145,7 +162,12 @@ static int check_image(struct work *work, const struct value *site, struct text 
     if (!images_name_valid(image))
         return error_set(work->error, "image is \"%s\", which cannot be the name of an image",
                          buffer.text);
-    if (!image_allowed_to(work->input->job, site, image, rule))
+    bool allowed = image_allowed_to(work->input->job, site, image, rule);
+    if (!allowed && !text_is(image, "host") && is_approvable(site)) {
+        add_unlisted(work, image);
+        return 0;
+    }
+    if (!allowed)
         return error_set(work->error,
                          "image \"%s\" may not be asked for here: site.yaml of templates.git does "
                          "not allow it (%s.%s); %s",

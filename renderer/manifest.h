@@ -40,8 +40,9 @@ struct render_result {
     struct text commit;   /* 40 hexadecimal digits */
     struct text template_path;
     struct text image;
-    int image_line;      /* of images.txt; 0 when the user chose */
-    struct text version; /* of the library in the image; empty: unknown */
+    int image_line;       /* of images.txt; 0 when the user chose */
+    struct text unlisted; /* images that the site takes by approval only, with spaces; or empty */
+    struct text version;  /* of the library in the image; empty: unknown */
     /* Fields of the job that the template did not read (renderer/unread.h). */
     const struct text *unread;
     size_t unread_count;

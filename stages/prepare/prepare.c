@@ -366,6 +366,7 @@ enum prepare_result prepare_manifest(struct arena *arena, struct repository *rep
     record->template_path = rendered->template_path;
     record->image = rendered->image;
     record->image_line = rendered->image_line;
+    record->unlisted = rendered->unlisted;
     record->library_version = rendered->version;
     return PREPARED;
 }

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/sha256.h"
 #include "base/yaml.h"
 #include "request/field_tables.h"
 #include "request/values.h"
@@ -24,11 +25,12 @@ enum {
 
 static const struct {
     const char *name;
-    enum control_verb verb; /* CONTROL_NONE: of a later version */
+    enum control_verb verb;
 } verbs[] = {
     {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY},       {"hold", CONTROL_HOLD},
     {"release", CONTROL_RELEASE}, {"pause", CONTROL_PAUSE},       {"resume", CONTROL_RESUME},
-    {"top", CONTROL_TOP},         {"priority", CONTROL_PRIORITY}, {"approve", CONTROL_NONE},
+    {"top", CONTROL_TOP},         {"priority", CONTROL_PRIORITY}, {"approve", CONTROL_APPROVE},
+    {"refuse", CONTROL_REFUSE},
 };
 
 enum { VERB_COUNT = ARRAY_COUNT(verbs) };
@@ -176,6 +178,41 @@ static void read_priority_request(struct reading *reading, const struct value_pa
             word ? wanted->string : arena_printf(reading->arena, "%d", (int)wanted->number);
 }
 
+static bool is_digest(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (!((text.data[i] >= '0' && text.data[i] <= '9') ||
+              (text.data[i] >= 'a' && text.data[i] <= 'f')))
+            return false;
+    return text.length == SHA256_HEX_SIZE - 1;
+}
+
+/* Read `approve: ID`, `approve: {job: ID, manifest: DIGEST}` or `refuse: {job: ID, text: WORDS}` into *control. */
+static void read_decision(struct reading *reading, const struct value_path *path,
+                          const struct value *value, struct control *control)
+{
+    bool approves = control->verb == CONTROL_APPROVE;
+    const struct value *job = value->kind == VALUE_OBJECT ? value_get(value, "job") : value;
+    const struct value *more = value_get(value, approves ? "manifest" : "text");
+    struct text *into = approves ? &control->manifest : &control->words;
+    bool good = job && values_scalar_text(job, false, &control->id) && is_id(control->id);
+    if (value->kind == VALUE_OBJECT)
+        good = good && value->object.count == 1u + (more != NULL);
+    if (more)
+        good = good && values_scalar_text(more, true, into);
+    if (approves)
+        good = good && (!more || is_digest(*into));
+    else
+        good = good && into->length && are_words(*into);
+    if (!good && approves)
+        problems_expected(reading, path, value,
+                          "a job's id, or {job: ID, manifest: SHA-256 of its manifest}");
+    else if (!good)
+        problems_expected(reading, path, value,
+                          "{job: ID, text: WHY}, with one line of at most %d bytes",
+                          CONTROL_WORDS_LONGEST);
+}
+
 /* Read the verb's member into *control.  -1 and a sentence when it is faulty. */
 static int read_control(struct reading *reading, const struct value *root,
                         const struct member *member, struct control *control, struct error *error)
@@ -185,6 +222,8 @@ static int read_control(struct reading *reading, const struct value *root,
     const struct value *value = member->value;
     bool opened = open_hold(&value, &verb);
     struct text word = {"", 0}, id = word, tasks = word;
+    struct control decision = {.verb = verb};
+    bool decides = verb == CONTROL_APPROVE || verb == CONTROL_REFUSE;
     bool spool = is_of_spool(verb);
     bool scalar =
         opened && ((spool && value->kind == VALUE_NULL) || values_scalar_text(value, spool, &word));
@@ -195,6 +234,8 @@ static int read_control(struct reading *reading, const struct value *root,
                      "thing");
     else if (verb == CONTROL_PRIORITY)
         read_priority_request(reading, &path, member->value, control);
+    else if (decides)
+        read_decision(reading, &path, member->value, &decision);
     else if (spool && (!scalar || !are_words(word)))
         problems_expected(reading, &path, member->value,
                           "one line of at most %d bytes that says why", CONTROL_WORDS_LONGEST);
@@ -208,14 +249,13 @@ static int read_control(struct reading *reading, const struct value *root,
     else if (verb == CONTROL_SUSPEND && tasks.length)
         problems_add(reading, &path, member->line, member->column,
                      "found single tasks beside keep_memory, expected a job");
-    else if (verb == CONTROL_NONE)
-        problems_add(reading, &path, member->line, member->column, "not yet supported");
     if (problems_report(reading, error))
         return -1;
     if (verb == CONTROL_PRIORITY)
         control->verb = CONTROL_PRIORITY;
     else
-        *control = spool ? (struct control){.verb = verb, .words = word}
+        *control = decides ? decision
+                   : spool ? (struct control){.verb = verb, .words = word}
                          : (struct control){.verb = verb, .id = id, .tasks = tasks};
     return 0;
 }

@@ -23,7 +23,7 @@ enum control_verb {
     CONTROL_VERBS
 };
 
-enum { CONTROL_WORDS_LONGEST = 200 }; /* bytes of a reason to pause */
+enum { CONTROL_WORDS_LONGEST = 200 }; /* bytes of a reason */
 
 struct control {
     enum control_verb verb; /* CONTROL_NONE: this is a job file */
@@ -31,7 +31,10 @@ struct control {
     struct text tasks;      /* of an array: the indexes of the tasks; empty: the whole job */
     struct text value;      /* of priority: a number, or the name of a class ... */
     int number;             /* ... and what that is, once the site's classes are known */
-    struct text words;      /* of pause and resume, which name no job: what else stands there */
+    struct text
+        words; /* of pause and resume, which name no job: what else stands there; of refuse */
+    struct text
+        manifest; /* of approve: the SHA-256 of the manifest that is meant; empty: the present one */
 };
 
 /* "kill" and so on. */

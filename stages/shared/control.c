@@ -45,7 +45,14 @@ static const struct {
     [CONTROL_RELEASE] = {.states = UNFINISHED},
     [CONTROL_TOP] = {.states = WAITING, .rule = HAS_ORDER, .phrase = "put it on top"},
     [CONTROL_PRIORITY] = {.states = WAITING, .rule = HAS_ORDER, .phrase = "change its priority"},
+    [CONTROL_APPROVE] = {.states = IN_HELD, .rule = "only a job in held/ waits for an approval"},
+    [CONTROL_REFUSE] = {.states = IN_HELD, .rule = "only a job in held/ waits for an approval"},
 };
+
+bool control_decides(enum control_verb verb)
+{
+    return verb == CONTROL_APPROVE || verb == CONTROL_REFUSE;
+}
 
 bool control_allows(enum control_verb verb, const struct job_place *place,
                     const struct job_record *record, struct error *error)
@@ -72,6 +79,8 @@ bool control_allows(enum control_verb verb, const struct job_place *place,
              place->state == STATE_FAILED && record->failed && record->failure.when == RETRY_NEVER)
         error_set(error, "%s has failed permanently; there is nothing to %s", place->id,
                   verb == CONTROL_HOLD ? "hold" : "put in order");
+    else if (record && control_decides(verb) && !record->wants.length)
+        error_set(error, "%s waits for no approval", place->id);
     else
         return true;
     return false;
@@ -147,6 +156,9 @@ struct asking {
     struct user asker;
     bool administrator;
     const struct settings *settings;
+    const struct control *control;
+    control_witness *witness; /* NULL: nothing is sealed */
+    void *context;
 };
 
 /* 0; 1 and a sentence when the request cannot be granted. */
@@ -155,6 +167,10 @@ static int check_request(const struct asking *asking, struct error *error)
     const struct job_record *record = asking->record;
     const char *id = asking->place->id;
     int result = 0;
+    if (control_decides(asking->verb))
+        return !control_allows(asking->verb, asking->place, record, error) ||
+               approval_may_decide(asking->settings, record, asking->asker.uid, asking->asker.name,
+                                   error);
     if (record->uid != asking->asker.uid && !asking->administrator)
         result =
             error_set(error, "%s belongs to %.*s; %s may not %s%s", id, (int)record->owner.length,
@@ -380,6 +396,29 @@ static int put_in_order(const struct asking *asking, int64_t now, struct error *
                : 0;
 }
 
+/* An approver decides about a job that waits for that.  0, 1 and -1 as control_apply(). */
+static int decide_approval(const struct asking *asking, int64_t now, struct error *error)
+{
+    struct approval approval;
+    const struct control *control = asking->control;
+    if (asking->verb == CONTROL_REFUSE)
+        return approval_file_refuse(asking->job, asking->asker.name, asking->asker.uid,
+                                    control->words, now, error);
+    if (control->manifest.length &&
+        !text_equal(control->manifest, asking->record->first_manifest_sha256)) {
+        error_set(error,
+                  "%s: its manifest is another one now than the one that was to be approved; look "
+                  "at it again: dlspool show %s",
+                  asking->place->id, asking->place->id);
+        return 1;
+    }
+    approval_make(asking->settings, asking->record, asking->asker.uid, asking->asker.name, now,
+                  &approval);
+    if (asking->witness && asking->witness(asking->context, asking->place->id, &approval, error))
+        return 1;
+    return approval_file_write(asking->job, &approval, error);
+}
+
 /* 0, 1 and -1 as control_apply(). */
 static int decide_request(const struct asking *asking, int64_t now, struct error *error)
 {
@@ -388,6 +427,8 @@ static int decide_request(const struct asking *asking, int64_t now, struct error
         return result;
     if (asking->verb == CONTROL_TOP || asking->verb == CONTROL_PRIORITY)
         return put_in_order(asking, now, error);
+    if (control_decides(asking->verb))
+        return decide_approval(asking, now, error);
     if (asking->tasks.length)
         return decide_tasks(asking, now, error);
     if (asking->verb == CONTROL_HOLD || asking->verb == CONTROL_SUSPEND ||
@@ -446,6 +487,13 @@ bool control_may_suspend(const struct settings *settings, struct error *error)
 int control_apply(struct stage *stage, struct name_index *names, const struct control *control,
                   uid_t uid, int64_t now, struct error *error)
 {
+    return control_apply_witnessed(stage, names, control, uid, now, NULL, NULL, error);
+}
+
+int control_apply_witnessed(struct stage *stage, struct name_index *names,
+                            const struct control *control, uid_t uid, int64_t now,
+                            control_witness *witness, void *context, struct error *error)
+{
     struct job_place place;
     struct job_record record;
     struct asking asking = {.verb = control->verb,
@@ -453,7 +501,10 @@ int control_apply(struct stage *stage, struct name_index *names, const struct co
                             .tasks = control->tasks,
                             .place = &place,
                             .record = &record,
-                            .settings = &stage->settings};
+                            .settings = &stage->settings,
+                            .control = control,
+                            .witness = witness,
+                            .context = context};
     if (control->verb == CONTROL_PAUSE || control->verb == CONTROL_RESUME)
         return apply_to_spool(stage, control, uid, now, error);
     int result = open_job(stage, names, control, uid, &place, &asking.job, error);

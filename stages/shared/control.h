@@ -1,8 +1,8 @@
-/* stages/shared/control.h - control files: kill, retry, hold, release, top and priority
+/* stages/shared/control.h - control files: kill, retry, hold, release, top, priority, approve and refuse
  *
- * A control file requests an action on a job.  Intake checks that the file's owner may request it
- * (the job's owner, or an administrator) and writes the request, with who asked and when, as a
- * small file into the job's directory; the stage that has the job then acts on it.  The request is
+ * A control file requests an action on a job.  Intake checks that the file's owner may request it (the job's
+ * owner, or an administrator; of approve and refuse an approver) and writes the request, with who asked and
+ * when, as a small file into the job's directory; the stage that has the job then acts on it.  The request is
  * written through the directory's descriptor, so it reaches the job even while it is being moved.
  *
  * A job is held for as long as the request `hold` exists.  A release replaces it by `release`, and
@@ -19,6 +19,7 @@
 #include "request/description.h"
 #include "spool/job.h"
 #include "spool/name_index.h"
+#include "stages/shared/approval.h"
 #include "stages/shared/control_file.h"
 #include "stages/stage.h"
 
@@ -26,6 +27,9 @@
  * sentence when nobody can request it. */
 bool control_allows(enum control_verb verb, const struct job_place *place,
                     const struct job_record *record, struct error *error);
+
+/* Does it decide about a job that waits for an approval? */
+bool control_decides(enum control_verb verb);
 
 /* Can the action be done to the job as it is now?  Not if it was done already or would change
  * nothing.  This is the question of a `struct meaning` (spool/meant.h): `context` is a
@@ -49,8 +53,18 @@ bool control_is_held_from(const char *id, const struct control_request *hold, ui
 int control_may_set_priority(const struct job_record *record, bool administrator, int priority,
                              struct error *error);
 
+/* Where records are sealed: has a root process see that a file approves this job, and fills in what it approves, with
+ * its seal.  -1 and a sentence. */
+typedef int control_witness(void *context, const char *id, struct approval *approval,
+                            struct error *error);
+
 /* Act on a control file of the user `uid`; `names` are the spool's, and finds the job where the file has no whole id.
- * 0; 1 and a sentence when it is refused; -1 and a sentence when it must be retried. */
+ * 0; 1 and a sentence when it is refused; -1 and a sentence when it must be retried.  An approval is what `witness`
+ * says, unless that is NULL. */
+int control_apply_witnessed(struct stage *stage, struct name_index *names,
+                            const struct control *control, uid_t uid, int64_t now,
+                            control_witness *witness, void *context, struct error *error);
+/* The same without a witness. */
 int control_apply(struct stage *stage, struct name_index *names, const struct control *control,
                   uid_t uid, int64_t now, struct error *error);
 

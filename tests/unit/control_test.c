@@ -78,6 +78,9 @@ static void strangers_are_refused_each_request(void **state)
         else if (verb == CONTROL_SUSPEND)
             snprintf(wanted, sizeof(wanted),
                      ID " is in failed/; only a job that runs can be held with its memory");
+        else if (control_decides((enum control_verb)verb))
+            snprintf(wanted, sizeof(wanted),
+                     ID " is in failed/; only a job in held/ waits for an approval");
         else
             snprintf(wanted, sizeof(wanted), ID " belongs to daemon; sys may not %s",
                      verb == CONTROL_TOP        ? "put it on top"

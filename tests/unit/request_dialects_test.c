@@ -259,6 +259,34 @@ static void control_files_are_read(void **state)
         assert_true(text_is(control.tasks, cases[i].tasks));
     }
 }
+static void decisions_are_read(void **state)
+{
+    (void)state;
+    static const char digest[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    static const struct {
+        const char *source;
+        enum control_verb verb;
+        const char *manifest, *words;
+    } cases[] = {
+        {"approve: abc\n", CONTROL_APPROVE, "", ""},
+        {"approve: {job: abc}\n", CONTROL_APPROVE, "", ""},
+        {"approve: {job: abc, manifest: "
+         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef}\n",
+         CONTROL_APPROVE, digest, ""},
+        {"{\"refuse\": {\"job\": \"abc\", \"text\": \"a \\\"b\\\"\"}}", CONTROL_REFUSE, "",
+         "a \"b\""},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct control control;
+        if (request_control_read(arena, text_of(cases[i].source), "x", &control, &error))
+            fail_msg("%s: %s", cases[i].source, error.text);
+        assert_int_equal(control.verb, cases[i].verb);
+        assert_true(text_is(control.id, "abc"));
+        assert_true(text_is(control.manifest, cases[i].manifest));
+        assert_true(text_is(control.words, cases[i].words));
+    }
+}
+
 
 static void control_files_gone_wrong_are_refused(void **state)
 {
@@ -298,7 +326,24 @@ static void control_files_gone_wrong_are_refused(void **state)
          "hyphens, or for hold {job: ID, keep_memory: true}"},
         {"hold: {job: abc/3, keep_memory: true}\n",
          "c:1:1: hold: found single tasks beside keep_memory, expected a job"},
-        {"approve: abc\n", "c:1:1: approve: not yet supported"},
+        {"approve: true\n", "c:1:10: approve: found true, expected a job's id, or {job: ID, "
+                            "manifest: SHA-256 of its manifest}"},
+        {"approve: {job: abc, manifest: x}\n",
+         "c:1:10: approve: found a map, expected a job's id, or {job: ID, manifest: SHA-256 of its "
+         "manifest}"},
+        {"approve: {job: abc, text: x}\n",
+         "c:1:10: approve: found a map, expected a job's id, or {job: ID, manifest: SHA-256 of its "
+         "manifest}"},
+        {"refuse: abc\n", "c:1:9: refuse: found \"abc\", expected {job: ID, text: WHY}, with one "
+                          "line of at most 200 bytes"},
+        {"refuse: {job: abc}\n", "c:1:9: refuse: found a map, expected {job: ID, text: WHY}, with "
+                                 "one line of at most 200 bytes"},
+        {"refuse: {job: abc, text: \"a\\nb\"}\n",
+         "c:1:9: refuse: found a map, expected {job: ID, text: WHY}, with one line of at most 200 "
+         "bytes"},
+        {"refuse: {job: abc, text: x, more: y}\n",
+         "c:1:9: refuse: found a map, expected {job: ID, text: WHY}, with one line of at most 200 "
+         "bytes"},
         {"kill: [abc\n", "c:1:7: not well-formed YAML: the [ that begins here is not closed: did "
                          "not find expected ',' or ']'"},
         {"kill: &a abc\n", "c:1:7: anchors (&name) are not accepted; write the value out"},
@@ -362,6 +407,7 @@ int main(void)
         TEST(json_has_the_same_fields),
         TEST(other_encodings_are_named),
         TEST(dialects_of_others_are_recognised),
+        TEST(decisions_are_read),
         TEST(control_files_are_read),
         TEST(control_files_gone_wrong_are_refused),
         TEST(job_files_are_no_control_files),

@@ -58,14 +58,17 @@ static int read_priority(const struct acceptor *acceptor, struct control *contro
 }
 
 /* A request to retry a job counts against the waiting jobs of whoever makes it. */
-static int apply_control(struct acceptor *acceptor, struct control *control, uid_t uid, int64_t now,
-                         struct error *reason)
+static int apply_control(struct acceptor *acceptor, struct acceptance *item,
+                         struct control *control, int64_t now, struct error *reason)
 {
+    uid_t uid = item->drop.uid;
+    bool sealed = witness_is_needed();
     bool retry = control->verb == CONTROL_RETRY;
     if ((retry && backlog_refuses_retry(acceptor->backlog, uid, reason)) ||
         read_priority(acceptor, control, uid, reason))
         return 1;
-    int result = control_apply(acceptor->stage, acceptor->names, control, uid, now, reason);
+    int result = control_apply_witnessed(acceptor->stage, acceptor->names, control, uid, now,
+                                         sealed ? witness_approve : NULL, item->claim, reason);
     if (retry && !result)
         backlog_add_retry(acceptor->backlog, control->id, uid);
     return result;
@@ -82,7 +85,7 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
     if (!result && control.verb == CONTROL_NONE)
         return 0;
     if (!result) {
-        result = apply_control(acceptor, &control, item->drop.uid, now, &reason);
+        result = apply_control(acceptor, item, &control, now, &reason);
         if (result < 0) {
             *error = reason;
             return -1;

@@ -26,6 +26,7 @@
 #include "request/notify.h"
 #include "request/placement.h"
 #include "request/priority.h"
+#include "request/privileged.h"
 #include "request/size.h"
 #include "request/synonyms.h"
 #include "request/tasks.h"
@@ -85,7 +86,7 @@ static const struct field fields[] = {
     {FIELD_NAME("after"), read_after, MEMBER(after), COUNT(after_count)},
     {FIELD_NAME("hold"), read_boolean, MEMBER(hold)},
     {FIELD_NAME("notify"), read_notify, MEMBER(messages)},
-    {FIELD_NAME("privileged"), read_boolean, .later = true},
+    {FIELD_NAME("privileged"), read_privileged, MEMBER(privileges)},
 };
 
 const struct field_table job_fields = {

@@ -10,6 +10,7 @@
 
 #include "request/dlworkspace/fields.h"
 #include "request/notes.h"
+#include "request/privileged.h"
 #include "request/tasks.h"
 #include "request/values.h"
 
@@ -349,13 +350,13 @@ struct description *dlworkspace_postjob_read(struct reading *reading, const stru
         problem_of(&work, "jobName", "missing, expected the job's name");
     if (!fields_given(root, "cmd"))
         problem_of(&work, "cmd", "missing, expected the command that is to run");
-    if (work.given.privileged > 0)
-        problem_of(&work, "isPrivileged", "not yet supported; leave the field out");
     if (reading->found)
         return NULL;
     work.job->name = work.given.name;
     work.job->library = TEXT("any");
     work.job->image = work.given.image;
+    if (work.given.privileged > 0)
+        work.job->privileges = TEXT(PRIVILEGED_TRUE);
     read_platform(&work);
     make_roles(&work);
     read_plugins(&work);

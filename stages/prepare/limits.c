@@ -207,7 +207,7 @@ static int64_t times_within(int64_t most, int64_t amount, int64_t limit)
     return limit >= 0 && amount > 0 && limit / amount < most ? limit / amount : most;
 }
 
-/* How many tasks of an array at once are within the row, and at least one, which check_row() judges. */
+/* How many tasks of an array at once are within the row, and at least one, which limits_check_row() judges. */
 static int64_t at_once_within(int64_t most, const struct limit_row *row,
                               const struct job_record *record)
 {

@@ -51,8 +51,8 @@ type: single
 script: "x"
 privileged: true
 JOB
-ok "a field of a later version is refused" wait_for 20 has_ended later
-like "$(why later)" "privileged: .*not yet supported" "as not yet supported"
+ok "a privilege that the site does not have is refused" wait_for 20 has_ended later
+like "$(why later)" 'privileged: found "true", which is no privilege of this site' "and says so"
 
 # No template for (library, type): waits for a push, and goes through then.
 drop nothing.yaml <<'JOB'

@@ -146,7 +146,6 @@ static void mistakes_in_scripts_have_their_place(void **state)
         {"#DL env={\xc3\xa9: 1}",
          "s.sh:5:10: env.\xc3\xa9: found the name \"\xc3\xa9\", expected at "
          "most 255 letters, digits and _, the first of them no digit"},
-        {"#DL privileged=true", "s.sh:5:5: privileged: not yet supported; leave the field out"},
         {"#DL queue=X",
          "s.sh:5:11: queue: found \"X\", expected 1 to 63 small letters, digits and inner hyphens"},
     };
@@ -259,6 +258,7 @@ static void control_files_are_read(void **state)
         assert_true(text_is(control.tasks, cases[i].tasks));
     }
 }
+
 static void decisions_are_read(void **state)
 {
     (void)state;
@@ -286,7 +286,6 @@ static void decisions_are_read(void **state)
         assert_true(text_is(control.words, cases[i].words));
     }
 }
-
 
 static void control_files_gone_wrong_are_refused(void **state)
 {
@@ -407,8 +406,8 @@ int main(void)
         TEST(json_has_the_same_fields),
         TEST(other_encodings_are_named),
         TEST(dialects_of_others_are_recognised),
-        TEST(decisions_are_read),
         TEST(control_files_are_read),
+        TEST(decisions_are_read),
         TEST(control_files_gone_wrong_are_refused),
         TEST(job_files_are_no_control_files),
     };

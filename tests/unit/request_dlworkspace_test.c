@@ -143,7 +143,6 @@ static void mistakes_name_the_field(void **state)
         {JOB "envs: {A: 1}\n", "envs: found a map, expected a list"},
         {JOB "envs: [{name: A}]\n", "envs[0]: found a map, expected a map such as {name:"},
         {JOB "envs: [{name: 1A, value: 2}]\n", "j.yaml:6:15: envs.1A: found the name \"1A\""},
-        {JOB "isPrivileged: true\n", "isPrivileged: not yet supported"},
         {JOB "gpuType: a b\n", "gpuType: expected letters"},
         {"jobName: a\ncmd: a\nimage: a b\n", "j.yaml:3:8: image: found \"a b\", expected an image"},
         {JOB "labels: a\n", "labels: found \"a\", expected a list or a map"},

@@ -569,21 +569,30 @@ static void unknown_fields_name_the_nearest(void **state)
          "library, version, type, program, entry, args, script, dataset, output, "
          "tasks, env, image, gpu_type, features, spread, exclusive, priority, retries, "
          "time_limit, signal, queue, complete, array, size, debug, begin, "
-         "deadline, deadline_mode, weight, units, checkpoint, after, hold, notify"},
+         "deadline, deadline_mode, weight, units, checkpoint, after, hold, notify, "
+         "privileged"},
         {"\"name\\0\": x", "f.yaml:5:1: name\\x00: unknown field; did you mean name?"},
     };
     CHECK_BAD(cases);
 }
 
-static void later_fields_are_refused_and_nonsense_first(void **state)
+#define PRIVILEGE                                                                                  \
+    "the name of a privilege of this site, such as rdma, a list of up to 16, true or false"
+
+static void privileges(void **state)
 {
     (void)state;
     static const struct bad_case cases[] = {
-        {"privileged: true", "f.yaml:5:1: privileged: not yet supported; leave the field out"},
-        {"privileged: 1", "f.yaml:5:13: privileged: found 1, expected true or false"},
+        {"privileged: 1", "f.yaml:5:13: privileged: found 1, expected " PRIVILEGE},
+        {"privileged: []", "f.yaml:5:13: privileged: found a list, expected " PRIVILEGE},
+        {"privileged: [rdma, A b]", "f.yaml:5:13: privileged: found a list, expected " PRIVILEGE},
+        {"privileged: [rdma, true]", "f.yaml:5:13: privileged: found a list, expected " PRIVILEGE},
     };
     CHECK_BAD(cases);
-    good("hold: false\nprivileged: false\ndebug: false");
+    assert_true(text_is(good("privileged: [rdma, hostnet, rdma]")->privileges, "hostnet rdma"));
+    assert_true(text_is(good("privileged: rdma")->privileges, "rdma"));
+    assert_true(text_is(good("privileged: true")->privileges, "true"));
+    assert_int_equal(good("hold: false\nprivileged: false\ndebug: false")->privileges.length, 0);
 }
 
 #define EVENTS                                                                                     \
@@ -830,7 +839,7 @@ static void all_problems_are_told_at_once_and_bounded(void **state)
     (void)state;
     static const char twelve[] = "name: a\nlibrary: any\ntype: roles\nscript: x\n"
                                  "a1: 1\na2: 1\na3: 1\na4: 1\na5: 1\na6: 1\na7: 1\na8: 1\n"
-                                 "retries: x\npriority: [x]\ntime_limit: x\nprivileged: true\n";
+                                 "retries: x\npriority: [x]\ntime_limit: x\nprivileged: 1\n";
     assert_null(read_yaml(twelve));
     int lines = 1;
     for (const char *at = error.text; *at; at++)
@@ -894,7 +903,7 @@ int main(void)
         TEST(images_are_references),
         TEST(roles_are_labels),
         TEST(unknown_fields_name_the_nearest),
-        TEST(later_fields_are_refused_and_nonsense_first),
+        TEST(privileges),
         TEST(messages),
         TEST(ports_of_a_role),
         TEST(a_queue_is_a_label),

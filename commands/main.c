@@ -30,6 +30,7 @@ static const struct verb verbs[] = {
     {"release", command_release, "ask for held jobs to go on", NULL},
     {"top", command_top, "ask for jobs to go before others of their owner", NULL},
     {"priority", command_priority, "ask for jobs to have another priority", NULL},
+    {"approve", command_approve, "approve jobs that wait for that", NULL},
     {"status", command_status, "show the daemon, job counts by state, and available resources",
      NULL},
     {"limits", command_limits, "show who may have how much, has it, and waits for it", NULL},
@@ -90,7 +91,8 @@ static const struct {
     {"run-job", "submit"}, {"apply", "submit"},   {"create", "submit"},  {"launch", "submit"},
     {"add", "submit"},     {"log", "logs"},       {"tail", "logs"},      {"sinfo", "status"},
     {"info", "status"},    {"top", "status"},     {"start", "run"},      {"serve", "run"},
-    {"daemon", "run"},     {"validate", "check"},
+    {"daemon", "run"},     {"validate", "check"}, {"deny", "refuse"},    {"reject", "refuse"},
+    {"accept", "approve"},
 };
 
 static const char *nearest_verb(const char *word)

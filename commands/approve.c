@@ -149,3 +149,31 @@ int command_approve(int argument_count, char **arguments)
         return status;
     return decide_all(&deciding, arguments + 1, operands);
 }
+
+int command_refuse(int argument_count, char **arguments)
+{
+    struct deciding deciding = {.control = CONTROL_REFUSE, .verb = "refuse"};
+    const struct option_spec options[] = {
+        {"reason", 0, OPTION_TEXT, &deciding.reason, "TEXT", "why, for the jobs' owners"},
+        {"json", 'j', OPTION_FLAG, &deciding.json, NULL, "as JSON, an object for each job"},
+        {0}};
+    const struct verb_usage usage = {
+        "refuse",
+        "ID...",
+        1,
+        -1,
+        "Refuse to approve jobs that wait for that: they end in failed/.",
+        WHO
+        "The same as dropping a file that says\n`refuse: {job: ID, text: WHY}` into incoming/.\n",
+        options};
+    int operands, status;
+    if (!options_read(&usage, argument_count, arguments, &operands, &status))
+        return status;
+    const char *reason = deciding.reason;
+    if (!reason || !*reason || strlen(reason) > CONTROL_WORDS_LONGEST || strchr(reason, '\n')) {
+        complain("--reason: found %zu bytes, expected one line of 1 to %d that says why",
+                 reason ? strlen(reason) : 0, CONTROL_WORDS_LONGEST);
+        return STATUS_USAGE;
+    }
+    return decide_all(&deciding, arguments + 1, operands);
+}

@@ -21,6 +21,7 @@ int command_release(int argument_count, char **arguments);
 int command_top(int argument_count, char **arguments);
 int command_priority(int argument_count, char **arguments);
 int command_approve(int argument_count, char **arguments);
+int command_refuse(int argument_count, char **arguments);
 int command_pause(int argument_count, char **arguments);
 int command_resume(int argument_count, char **arguments);
 int command_resubmit(int argument_count, char **arguments);

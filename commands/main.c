@@ -31,6 +31,7 @@ static const struct verb verbs[] = {
     {"top", command_top, "ask for jobs to go before others of their owner", NULL},
     {"priority", command_priority, "ask for jobs to have another priority", NULL},
     {"approve", command_approve, "approve jobs that wait for that", NULL},
+    {"refuse", command_refuse, "refuse to approve jobs, which then end in failed/", NULL},
     {"status", command_status, "show the daemon, job counts by state, and available resources",
      NULL},
     {"limits", command_limits, "show who may have how much, has it, and waits for it", NULL},

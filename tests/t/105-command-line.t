@@ -368,6 +368,11 @@ set_setting weights '[]'
 printf 'paused by=ann uid=1 since=2026-11-22T10:00:00.000Z reason=x\n' >"$spool/rendered/PAUSED"
 keep status
 rm -f "$spool/rendered/PAUSED"
+make held wanted uid=4711
+printf 'wants: "privilege rdma"\nfirst_manifest_sha256: "%064d"\n' 0 >>"$spool/held/$id/job.yaml"
+set_setting approvers "[$me]"
+keep approve "$id"
+keep refuse "$id" --reason "not today"
 keep pause --reason maintenance
 keep resume
 set_setting rows '[]'

@@ -22,6 +22,7 @@
 #include "commands/options.h"
 #include "client/outlook.h"
 #include "commands/print.h"
+#include "stages/shared/approval.h"
 #include "stages/shared/sweep.h"
 
 enum { USUAL_LIMIT = 50, UNLIMITED = -1 };
@@ -50,8 +51,9 @@ struct sort_key {
 struct listing {
     const struct spool *spool;
     struct job_filter filter;
-    bool all, json, archived, tasks;
-    int limit; /* of jobs; UNLIMITED: only of those that have ended, unless `all` */
+    bool all, json, archived, tasks, approvals;
+    struct settings settings; /* with `approvals` */
+    int limit;                /* of jobs; UNLIMITED: only of those that have ended, unless `all` */
     enum sort_by sort;
     const char *format;
     int64_t now;
@@ -190,6 +192,19 @@ static void tell_left(const struct listing *listing, const struct gathering *gat
         remark("older jobs were not looked at; --all lists all, --limit or --since more of them");
 }
 
+/* With --approvals: does the job wait for an approval that the caller may give? */
+static bool waits_for_caller(const struct listing *listing, const struct job_view *view)
+{
+    if (view->place.state != STATE_HELD || !view->readable || !view->record.wants.length ||
+        approval_may_decide(&listing->settings, &view->record, getuid(), "", NULL))
+        return false;
+    int job = job_open(listing->spool, &view->place);
+    bool waits = job >= 0 && approval_is_due(&listing->settings, &view->record, job) != 0;
+    if (job >= 0)
+        sys.close(job);
+    return waits;
+}
+
 /* Print or collect every selected job.  -1 after a complaint when a directory cannot be read. */
 static int go_through(struct listing *listing, struct gathering *gathering)
 {
@@ -199,7 +214,9 @@ static int go_through(struct listing *listing, struct gathering *gathering)
     while ((result = gather_next(gathering, &place)) > 0) {
         struct job_view view;
         arena_reset(arena);
-        if (read_view(listing, &place, arena, &view) || !job_filter_takes(&listing->filter, &view))
+        if (read_view(listing, &place, arena, &view) ||
+            !job_filter_takes(&listing->filter, &view) ||
+            (listing->approvals && !waits_for_caller(listing, &view)))
             continue;
         if (listing->sort == SORT_AGE)
             print_view(listing, arena, &view);
@@ -396,6 +413,8 @@ int command_list(int argument_count, char **arguments)
         {"all", 'a', OPTION_FLAG, &listing.all, NULL, "all jobs, however many have ended"},
         {"archived", 0, OPTION_FLAG, &listing.archived, NULL,
          "jobs that are in archives, by the day of their end, and no others"},
+        {"approvals", 0, OPTION_FLAG, &listing.approvals, NULL,
+         "only jobs that wait for an approval which you may give"},
         {"sort", 0, OPTION_TEXT, &sort, "WORD",
          "by age (the default), name, user, state, elapsed, started, ended or priority"},
         {"format", 'o', OPTION_TEXT, &listing.format, "COLUMNS",
@@ -419,12 +438,18 @@ int command_list(int argument_count, char **arguments)
     int operands, status;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
+    if (listing.approvals && !listing.filter.state)
+        listing.filter.state = "held";
     if (job_filter_prepare(&listing.filter, &error)) {
         complain("%s", error.text);
         return STATUS_USAGE;
     }
     if (!read_sort(sort, &listing.sort))
         return STATUS_USAGE;
+    if (listing.approvals && listing.archived) {
+        complain("found --approvals and --archived, expected one of them");
+        return STATUS_USAGE;
+    }
     if (listing.archived && (watch || listing.sort != SORT_AGE)) {
         complain("--archived lists by the day of the end, and once; leave out --%s",
                  watch ? "watch" : "sort");
@@ -432,7 +457,13 @@ int command_list(int argument_count, char **arguments)
     }
     if (open_spool(&spool))
         return STATUS_FAILED;
+    if (listing.approvals && settings_read(&listing.settings, &spool, &error)) {
+        complain("%s", error.text);
+        spool_close(&spool);
+        return STATUS_FAILED;
+    }
     status = list_jobs(&listing, watch);
+    settings_free(&listing.settings);
     spool_close(&spool);
     return status;
 }

@@ -4,7 +4,7 @@
 # a sentence and nothing of it runs; honest jobs beside it do.
 #
 # Seen to fail with: tests/mutants/seal-believes-none.patch, verify-takes-any-manifest.patch,
-# handover-believes-records.patch.
+# handover-believes-records.patch, approval-needs-no-seal.patch, handover-asks-for-no-approval.patch.
 . "$(dirname "$0")/lib.bash"
 [ "$(id -u)" = 0 ] || skip_all "root must serve, and be others: run it as root"
 command -v setpriv >/dev/null || skip_all "there is no setpriv"
@@ -46,6 +46,8 @@ is "$(stat -c %U "$spool" "$spool"/{dlspool.yaml,templates.git,submitted,"done"}
 is "$(stat -c %U "$spool"/{incoming,.claims,.new,rendered,failed,held} | sort -u)" "$reader" \
     "and the rest is the reader's"
 ok "who can put nothing in the place of settings" eval '! intake mv "$spool/dlspool.yaml" "$spool/x" 2>/dev/null'
+approver=mail
+sed -i -e "s/^approvers: .*/approvers: [$approver]/" -e 's/^privileges: .*/privileges: {rdma: {capabilities: [IPC_LOCK]}}/' "$spool/dlspool.yaml"
 start_daemon
 
 printf 'name: honest\nscript: "true"\n' | drop_as nobody honest.yaml
@@ -99,6 +101,40 @@ dlspool retry "$id"
 ok "then it runs as its owner meant it" wait_for 10 in_state kept "done"
 unlike "$(<"$(job_dir kept)/manifest.yaml")" machine "with no more mounts"
 
+# An approval that nobody gave, and one of another job's.
+printf 'name: wants\nprivileged: rdma\nscript: "true"\n' | drop_as nobody wants.yaml
+printf 'name: given\nprivileged: rdma\nscript: "true"\n' | drop_as nobody given.yaml
+wait_for 10 in_state wants held && wait_for 10 in_state given held
+wants=$(job_dir wants) id=$(basename "$(job_dir wants)")
+printf '{"approve": "%s"}\n' "$(basename "$(job_dir given)")" | drop_as "$approver" json.yaml
+refused json 'where jobs are sealed, an approval is written as approve: given-' "an approval in another form"
+printf 'approve: %s\n' "$(basename "$(job_dir given)")" | drop_as "$approver" yes.yaml
+ok "an honest approval has its job run" wait_for 10 in_state given "done"
+like "$(<"$(job_dir given)/log")" ' approve by=mail .* seal=[0-9a-f]{64}$' "with a seal"
+# made_up LINE: as `approve` of the job that waits; it goes on to submit, which looks.
+made_up() {
+    intake sh -c "printf '%s\n' '$1' >'$spool/.new/made-up'"
+    intake mv "$spool/.new/made-up" "$wants/approve"
+    intake touch "$wants"
+}
+# waits_again TIMES: so often it has come to held/, and nothing there says that it is approved.
+waits_again() { [ "$(grep -c ' held cause=approval ' "$wants/log")" -ge "$1" ] && in_state wants held && [ ! -e "$wants/approve" ]; }
+line=$(sed -n "s/^[^ ]* approve/$(date -u +%Y-%m-%dT%H:%M:%S.000Z) approve/p" "$(job_dir given)/log")
+digest() { sed -n "s/^$1: \"\(.*\)\"/\1/p" "$wants/job.yaml"; }
+line=$(sed "s/request=[0-9a-f]*/request=$(digest request_sha256)/; s/manifest=[0-9a-f]*/manifest=$(digest first_manifest_sha256)/" <<<"$line")
+made_up "$line"
+ok "an approval with the seal of another job's does not count" wait_for 10 waits_again 2
+like "$(<"$scratch/daemon.log")" "$id: an approval does not count: nothing shows that mail has approved it" "and the log warns of it"
+made_up "${line% seal=*}"
+ok "nor does one without" wait_for 10 waits_again 3
+unlike "$(<"$wants/log")" ' (intent|submitted|started) ' "and nothing of it ran"
+forged=$wants
+change '/^sum:/d; /^wants:/d; /^first_manifest_sha256:/d'
+intake mv "$wants" "$spool/rendered/"
+ok "a record that wants nothing is given nothing" wait_for 10 eval 'in_state wants held && grep -q "^wants: .*rdma" "$wants/job.yaml"'
+unlike "$(<"$wants/log")" ' (intent|submitted|started) ' "and does not run either"
+dlspool kill "$id"
+
 # Claims: what is no claim of its owner's.
 printf 'name: mine\nscript: "true"\n' | intake tee "$spool/.claims/1m88000000a00.mine.yaml" >/dev/null
 printf 'name: theirs\nscript: "true"\n' >"$scratch/theirs.yaml"
@@ -112,7 +148,7 @@ is "$(find "$spool"/{rendered,failed,held} -type f -user root)" "" "root leaves 
 
 printf 'name: after\nscript: "true"\n' | drop_as nobody after.yaml
 ok "honest jobs go on" wait_for 10 in_state after "done"
-is "$(ls "$spool"/done/* | sed 's/-[^-]*$//' | sort | tr '\n' ' ')" "after honest kept " "and nothing else was done"
+is "$(ls "$spool"/done/* | sed 's/-[^-]*$//' | sort | tr '\n' ' ')" "after given honest kept " "and nothing else was done"
 
 # What was known before a restart is known after it; another key makes all of that nobody's word.
 printf 'name: late\nhold: true\nscript: "true"\n' | drop_as nobody late.yaml

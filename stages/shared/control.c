@@ -472,6 +472,25 @@ static int apply_to_spool(struct stage *stage, const struct control *control, ui
     return result;
 }
 
+/* Has this user decided so already?  A control file that is met again after a crash asks for nothing more. */
+static bool is_decided(const struct stage *stage, const struct control *control, uid_t uid,
+                       const struct job_place *place)
+{
+    struct approval approval;
+    struct control_request refusal;
+    struct buffer words = {0};
+    int job = control_decides(control->verb) && place->id[0] ? job_open(&stage->spool, place) : -1;
+    bool decided = false;
+    if (job >= 0 && control->verb == CONTROL_APPROVE)
+        decided = approval_file_read(job, &approval) > 0 && approval.uid == uid;
+    else if (job >= 0)
+        decided = approval_file_refused(job, &refusal, &words) > 0 && refusal.uid == uid;
+    if (job >= 0)
+        sys.close(job);
+    buffer_free(&words);
+    return decided;
+}
+
 bool control_may_suspend(const struct settings *settings, struct error *error)
 {
     const struct value *local = value_get(settings->tree, "local");
@@ -494,7 +513,7 @@ int control_apply_witnessed(struct stage *stage, struct name_index *names,
                             const struct control *control, uid_t uid, int64_t now,
                             control_witness *witness, void *context, struct error *error)
 {
-    struct job_place place;
+    struct job_place place = {.id = ""};
     struct job_record record;
     struct asking asking = {.verb = control->verb,
                             .control = control,
@@ -509,7 +528,7 @@ int control_apply_witnessed(struct stage *stage, struct name_index *names,
         return apply_to_spool(stage, control, uid, now, error);
     int result = open_job(stage, names, control, uid, &place, &asking.job, error);
     if (result)
-        return result;
+        return result > 0 && is_decided(stage, control, uid, &place) ? 0 : result;
     struct arena *arena = asking.arena = arena_new();
     users_find(uid, &asking.asker);
     asking.administrator = settings_is_administrator(&stage->settings, &stage->spool, uid);

@@ -17,11 +17,13 @@ privileges:
   perf: {capabilities: [PERFMON], approve: no}
   hostnet: {host_network: true}
 ROWS
+rows='[]'
 settings() { # the rows above into dlspool.yaml, in force
     local stages
     stages=$(grep -c 'dlspool.yaml has changed' "$scratch/daemon.log" 2>/dev/null)
     sed -i -e '/^administrators:/d' -e '/^approvers:/d' -e '/^privileges:/d' -e '/^  \(rdma\|perf\|hostnet\): /d' "$spool/dlspool.yaml"
     cat "$scratch/privileges" >>"$spool/dlspool.yaml"
+    set_setting rows "$rows"
     [ -z "$daemon" ] || wait_for 20 changed "$stages"
 }
 changed() { [ "$(grep -c 'dlspool.yaml has changed' "$scratch/daemon.log")" -gt "$1" ]; }
@@ -157,4 +159,56 @@ ok "another approver's counts" wait_for 20 in_state removed "done"
 tell $other wider-one "approve: $(id_of wider)"
 ok "what the table gives now is what is approved" wait_for 20 in_state wider "done"
 
+# Limits and images by approval.
+rows='[{user: "*", cpus: 2, over: approve}]'
+settings
+as $owner large 'tasks: {main: {cpus: 4}}'
+ok "a job that is over a row waits for an approval" wait_for 20 says large held \
+    'Waiting for approval: more than each user may have (limits.rows of dlspool.yaml, line [0-9]*, which an administrator can change).'
+as $owner small 'tasks: {main: {cpus: 2}}'
+ok "so does one that is with what its owner has waiting" wait_for 20 in_state small held
+run_as $other approve large >/dev/null
+ok "and runs once that is approved, as the row does not hold for it then" wait_for 20 in_state large "done"
+run_as $other refuse small --reason no >/dev/null
+wait_for 20 in_state small failed
+as bin within 'tasks: {main: {cpus: 2}}'
+ok "what is within the row does not wait" wait_for 20 in_state within "done"
+as $owner image 'image: docker.io/debian:12'
+ok "an image that the site does not list is refused" wait_for 20 says image failed 'may not be asked for here'
+sed -i 's/^  others: refuse/  others: approve/' "$scratch/clone/site.yaml"
+git -C "$scratch/clone" commit -qam others && git -C "$scratch/clone" push -q 2>/dev/null
+as $owner image2 'image: docker.io/debian:12'
+ok "or waits for an approval, where site.yaml says so" wait_for 20 says image2 held 'Waiting for approval: image docker.io/debian:12'
+run_as $other approve image2 >/dev/null
+ok "and runs" wait_for 20 in_state image2 "done"
+
+# What is given is had, and a later attempt needs no other approval.
+if command -v podman >/dev/null; then
+    stop_daemon
+    sed -i -e 's/^executor: .*/executor: local/' -e 's/^  others: .*//' "$spool/dlspool.yaml"
+    sed -i 's/^  rdma: .*/  rdma: {capabilities: [IPC_LOCK], devices: [\/dev\/fuse]}/' "$scratch/privileges"
+    rows='[]'
+    settings
+    start_daemon
+    cat >"$scratch/as.tmp" <<'JOB'
+name: real
+privileged: [rdma, hostnet]
+script: |
+  #!/bin/sh
+  grep CapEff: /proc/self/status; ls /dev/fuse; readlink /proc/self/ns/net
+  [ "$DLSPOOL_ATTEMPT" = 2 ]
+JOB
+    chown $owner "$scratch/as.tmp" && mv "$scratch/as.tmp" "$spool/incoming/real.yaml"
+    wait_for 20 in_state real held
+    run_as $other approve real >/dev/null
+    ok "a container was started, and failed" wait_for 30 test -e "$spool/failed/$(id_of real)/output/main-0.log"
+    wait_for 20 in_state real failed
+    is "$(<"$(job_dir real)/output/main-0.log")" "CapEff:	0000000000004000
+/dev/fuse
+$(readlink /proc/self/ns/net)" "it had the capability, the device and the network that were approved, and no more"
+    run_as $owner retry real >/dev/null
+    ok "another attempt needs no other approval" wait_for 30 in_state real "done"
+else
+    pass "containers # SKIP podman is not installed"
+fi
 done_testing

@@ -7,6 +7,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "spool/job.h"
 #include "stages/intake/witness.h"
 #include "stages/users.h"
 
@@ -17,6 +18,7 @@ static struct stage stage;
 static struct error error;
 static struct arena *arena;
 static const uid_t nobody = 65534;
+enum { approver = 4711 };
 
 static void shell(const char *command)
 {
@@ -32,7 +34,8 @@ static int open_new(void **state)
     path = unit_directory();
     snprintf(buffer, sizeof(buffer), "%s/spool", path);
     assert_int_equal(spool_create(buffer, &error), 0);
-    stage = (struct stage){.settings.user = TEXT("daemon")};
+    static struct approver approvers[] = {{approver, {"4711", 4}}, {65534, {"nobody", 6}}};
+    stage = (struct stage){.settings.user = TEXT("daemon"), .settings.approvers = {approvers, 2}};
     assert_int_equal(spool_open(&stage.spool, buffer, &error), 0);
     assert_int_equal(seal_make_key(&stage.spool, &error), 0);
     arena = arena_new();
@@ -148,6 +151,61 @@ static void what_is_no_claim_is_not_sealed(void **state)
     assert_int_equal(ask(TOKEN ".x.yaml", &record), 0);
 }
 
+/* A job of held/ of that user's, which asks for an approval, with its seal. */
+static void put_job(const char *id, uid_t uid)
+{
+    struct seal_key key;
+    struct job_place place = {.state = STATE_HELD};
+    struct job_record record = honest_of(uid, id);
+    char seal[SEAL_SIZE], command[256];
+    snprintf(place.id, sizeof(place.id), "%s", id);
+    assert_int_equal(seal_read_key(&stage.spool, stage.settings.user, &key, &error), 0);
+    seal_make(&key, &record, seal);
+    record.seal = text_of(seal);
+    record.wants = TEXT("privilege rdma");
+    record.first_manifest_sha256 = TEXT("bb");
+    snprintf(command, sizeof(command), "mkdir ../held/%s", id);
+    shell(command);
+    int job = job_open(&stage.spool, &place);
+    assert_int_equal(record_create(job, &record, &error), 0);
+    close(job);
+}
+
+static int approve(const char *words, uid_t uid, const char *id)
+{
+    struct claim claim = {.tries = 0};
+    struct approval approval = {.uid = uid};
+    char command[256];
+    snprintf(command, sizeof(command),
+             "printf '%%s\\n' '%s' >" TOKEN ".yes.yaml && chown %u " TOKEN ".yes.yaml", words, uid);
+    shell(command);
+    snprintf(claim.file, sizeof(claim.file), TOKEN ".yes.yaml");
+    int result = witness_approve(&claim, id, &approval, &error);
+    assert_true((result == 0) == (approval.seal[0] != '\0'));
+    return result;
+}
+
+static void approvals_are_seen_and_sealed(void **state)
+{
+    static const char id[] = "job-1m88000000c00", own[] = "own-1m88000000d00";
+    (void)state;
+    put_job(id, nobody);
+    put_job(own, approver);
+    assert_int_equal(approve("approve: job-1m88000000c00", approver, id), 0);
+    assert_int_equal(approve("approve: {job: job-1m88000000c00, manifest: bb}", approver, id), 0);
+    assert_int_equal(approve("approve: {job: job-1m88000000c00, manifest: cc}", approver, id), -1);
+    /* What says something else, or of another job, is no approval of this one. */
+    assert_int_equal(approve("kill: job-1m88000000c00", approver, id), -1);
+    assert_int_equal(approve("approve: own-1m88000000d00", approver, id), -1);
+    assert_int_equal(approve("name: x", approver, id), -1);
+    /* Nor is what its owner, or anybody else, says. */
+    assert_int_equal(approve("approve: job-1m88000000c00", nobody, id), -1);
+    assert_int_equal(approve("approve: job-1m88000000c00", 0, id), -1);
+    assert_int_equal(approve("approve: own-1m88000000d00", approver, own), -1);
+    assert_int_equal(approve("approve: gone-1m88000000e00", approver, "gone-1m88000000e00"), -1);
+    assert_int_equal(approve("approve: ../x", approver, "../x"), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +214,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_readers_own_files_are_nobodys_word, open_new,
                                         close_all),
         cmocka_unit_test_setup_teardown(what_is_no_claim_is_not_sealed, open_new, close_all),
+        cmocka_unit_test_setup_teardown(approvals_are_seen_and_sealed, open_new, close_all),
     };
     if (geteuid() != 0) {
         puts("1..0 # SKIP only root seals");

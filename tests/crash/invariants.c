@@ -295,6 +295,7 @@ static const struct wanted all_wanted[] = {
     [KIND_YIELDS] = {STATE_DONE, NULL, 2, 2},
     [KIND_WIDE] = {STATE_DONE, NULL, 1, 1},
     [KIND_TIGHT] = {STATE_DONE, NULL, 1, 1},
+    [KIND_ASKS] = {STATE_DONE, NULL, 1, 1},
 };
 
 /* The time of the first or the last of the events with that name, or `otherwise`. */
@@ -335,6 +336,14 @@ static void check_order(struct checking *checking, const struct job_place *place
             found(checking, FOUND_WRONG, "%s was submitted before %s had ended", record->id.data,
                   other.id);
     }
+}
+
+/* It was approved before it was submitted. */
+static void check_approved(struct checking *checking, const struct job_place *place)
+{
+    if (time_of(checking, place, "approve", false, INT64_MAX) >
+        time_of(checking, place, "intent", false, INT64_MAX))
+        found(checking, FOUND_WRONG, "%s was submitted before it was approved", place->id);
 }
 
 /* It has had the size that it was to have, once, and no request for another is left. */
@@ -392,6 +401,8 @@ static void check_ended_job(struct checking *checking, const char *job,
     }
     if (dropped->kind == KIND_AFTER)
         check_order(checking, place, record);
+    if (dropped->kind == KIND_ASKS)
+        check_approved(checking, place);
     if (dropped->kind >= KIND_GROWS && dropped->kind <= KIND_WIDE)
         check_size(checking, job, dropped->kind, record);
 }

@@ -347,5 +347,9 @@ void test_kills(void)
         try_stopped(small[i].scene, stop_twice, small[i].stride, twice);
     for (size_t i = 0; i < ARRAY_COUNT(resized); i++)
         try_stopped(resized[i].scene, stop_twice, resized[i].stride, twice);
+    if (geteuid() == 0) { /* who gives a file to another user */
+        try_killed(SCENE_ONE_APPROVED, 1);
+        try_stopped(SCENE_ONE_APPROVED, stop_twice, 23, twice);
+    }
     catch_naive();
 }

@@ -24,8 +24,9 @@ static int64_t time_now;
 
 static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
-    static const char *const words[] = {"good", "flaky", "shaky", "bad",    "long", "after",
-                                        "lost", "grows", "moves", "yields", "wide", "tight"};
+    static const char *const words[] = {"good",  "flaky", "shaky", "bad",   "long",
+                                        "after", "lost",  "grows", "moves", "yields",
+                                        "wide",  "tight", "asks"};
     bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
     bool stops = kind == KIND_MOVES || kind == KIND_YIELDS;
     struct dropped *dropped = &scene->dropped[scene->count++];
@@ -33,13 +34,14 @@ static void add_after(struct scene *scene, enum kind kind, const char *after)
     snprintf(dropped->file, sizeof(dropped->file), "%s-%02d.yaml", words[kind], scene->count);
     snprintf(
         dropped->bytes, sizeof(dropped->bytes),
-        "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\n%s%s%s%s%s%sscript: |\n  echo %d\n"
+        "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\n%s%s%s%s%s%s%sscript: |\n  echo %d\n"
         "...\n",
         words[kind], scene->count, kind == KIND_BAD ? "nonsense" : "single", kind == KIND_SHAKY,
         after ? "after: [" : "", after ? after : "", after ? "]\n" : "",
         sized ? "tasks: {main: {cpus: 1}}\nsize: {min: 1, max: 2}\n" : "",
         stops ? "checkpoint: {signal: USR1, grace: 1s}\n" : "",
-        kind == KIND_FLAKY ? "notify: end\n" : "", scene->count);
+        kind == KIND_FLAKY ? "notify: end\n" : "", kind == KIND_ASKS ? "privileged: rdma\n" : "",
+        scene->count);
 }
 
 static void add(struct scene *scene, enum kind kind)
@@ -72,6 +74,7 @@ const struct scene *scene_get(int which)
         [SCENE_ONE_GROWN] = {.title = "1 job that is resized"},
         [SCENE_ONE_MOVED] = {.title = "1 job that is resized by its checkpoint"},
         [SCENE_ONE_WIDE] = {.title = "1 job that is resized before it starts"},
+        [SCENE_ONE_APPROVED] = {.title = "1 job that is approved"},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
     struct scene *scene = &scenes[which];
@@ -113,6 +116,9 @@ const struct scene *scene_get(int which)
         break;
     case SCENE_ONE_MOVED:
         add(scene, KIND_MOVES);
+        break;
+    case SCENE_ONE_APPROVED:
+        add(scene, KIND_ASKS);
         break;
     case SCENE_ONE_WIDE:
         add(scene, KIND_WIDE);
@@ -176,6 +182,11 @@ static const char settings[] = "executor: local\n"
                                "limits:\n  rows: [{user: \"*\", running: 20, waiting: 100}]\n"
                                "notify: {command: [/nonexistent/sendmail]}\n";
 
+/* ... of scenes in which somebody approves; those of the others stay as they are, since the points that are tried
+ * depend on them. */
+static const char approving[] = "approvers: [1]\n"
+                                "privileges: {rdma: {capabilities: [IPC_LOCK]}}\n";
+
 void world_name(struct world *world, const char *top, const char *name)
 {
     snprintf(world->base, sizeof(world->base), "%s/%s", top, name);
@@ -202,7 +213,10 @@ void world_make(struct world *world, const char *top, const char *name, const st
         tree_make(path, parts[i].mode);
     }
     snprintf(path, sizeof(path), "%s/dlspool.yaml", world->spool);
-    tree_write(path, text_of(settings), 0644);
+    char all[sizeof(settings) + sizeof(approving)];
+    snprintf(all, sizeof(all), "%s%s", settings,
+             scene->dropped[0].kind == KIND_ASKS ? approving : "");
+    tree_write(path, text_of(all), 0644);
     snprintf(path, sizeof(path), "%s/templates.git", world->spool);
     /* Relative, as another worker may put this world down again. */
     if (symlink("../../templates.git", path))
@@ -231,10 +245,41 @@ static size_t count_refused(const struct world *world)
     return count;
 }
 
+/* Another user approves the jobs of held/ that ask for it.  Returns how many control files were dropped. */
+static int approve_waiting(const struct world *world, drop_observer *seen)
+{
+    enum { APPROVER = 1 };
+    char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
+    int count = 0;
+    snprintf(path, sizeof(path), "%s/held", world->spool);
+    struct tree_names names = tree_list(path);
+    for (size_t i = 0; i < names.count; i++) {
+        if (strncmp(names.names[i], "asks-", 5) != 0)
+            continue;
+        snprintf(note, sizeof(note), "%s/approved-%s.note", world->outside, names.names[i]);
+        if (access(note, F_OK) == 0)
+            continue;
+        char file[64], bytes[128];
+        snprintf(file, sizeof(file), "approve-%zu.yaml", i);
+        snprintf(bytes, sizeof(bytes), "approve: %s\n...\n", names.names[i]);
+        snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, file);
+        tree_write(path, text_of(bytes), 0644);
+        if (chown(path, APPROVER, APPROVER))
+            harness_failed("%s could not be given to another user", path);
+        tree_write(note, text_of("so\n"), 0644);
+        count++;
+        calls_changed();
+        if (seen)
+            seen(file, bytes);
+    }
+    tree_list_free(&names);
+    return count;
+}
+
 int world_user_acts(const struct world *world, drop_observer *seen)
 {
     char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
-    int count = 0;
+    int count = approve_waiting(world, seen);
     size_t refused = count_refused(world);
     snprintf(path, sizeof(path), "%s/submitted", world->spool);
     struct tree_names names = tree_list(path);

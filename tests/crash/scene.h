@@ -25,7 +25,9 @@ enum kind {
     KIND_MOVES,  /* ... and gets it by way of its checkpoint */
     KIND_YIELDS, /* is stopped to give way, and goes on */
     KIND_WIDE,   /* has its second processor from the beginning: there is room */
-    KIND_TIGHT   /* is declined once, for want of room */
+    KIND_TIGHT,  /* is declined once, for want of room */
+    KIND_ASKS    /* asks for a privilege, which somebody else approves, by a control file when it is
+                                 * in held/ */
 };
 
 struct dropped {
@@ -53,6 +55,7 @@ enum {
     SCENE_ONE_GROWN,
     SCENE_ONE_MOVED,
     SCENE_ONE_WIDE,
+    SCENE_ONE_APPROVED,
     SCENE_FIFTY,
     SCENE_COUNT
 };

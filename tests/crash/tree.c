@@ -132,6 +132,8 @@ void tree_copy(const char *from, const char *to)
     } else {
         struct buffer bytes = tree_read(from);
         tree_write(to, buffer_text(&bytes), status.st_mode & 07777);
+        if (status.st_uid != geteuid() && chown(to, status.st_uid, status.st_gid))
+            harness_failed("%s could not be given to its owner", to);
         buffer_free(&bytes);
     }
 }

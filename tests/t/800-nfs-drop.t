@@ -35,7 +35,7 @@ check_version() {
     attach A "$version" && attach B "$version" || { fail "$v: mounted"; return; }
     mkdir -p "$served" && chown "$uid" "$served"
     must "$v: a spool is made on A" on_user A "$uid" "$DLSPOOL" init --executor null "$spool"
-    must "$v: settings are changed" change_settings "$uid" 's/^doubtful_time:.*/doubtful_time: 12s/'
+    must "$v: settings are changed" change_settings "$uid" 's/^doubtful_time:.*/doubtful_time: 12s/; s/^approvers:.*/approvers: [6]/; s/^privileges:.*/privileges: {rdma: {capabilities: [IPC_LOCK]}}/'
     setsid "$RIG_FILES/on" A setpriv --reuid "$uid" --regid "$uid" --clear-groups -- "$DLSPOOL" -s "$spool" run -v 2>>"$scratch/A.log" &
     daemon_A=$!
 
@@ -58,6 +58,7 @@ check_version() {
     wait_for 5 test -e "$scratch/holding"
     { echo 'name: told'; echo 'library: any'; echo 'type: single'; echo 'script: "#!/bin/sh"'; echo '...'; } | user_drop B 1234 told.yaml
     for name in held killed; do { job "$name"; echo 'hold: true'; } | user_drop B 5 $name.yaml; done
+    { job asks; echo 'privileged: rdma'; } | user_drop B 5 asks.yaml
     printf 'name: bad\nlibary: any\n' | user_drop B 5 bad.yaml
     ok "$v: a file that was renamed into place on B is picked up" wait_for 15 served_in renamed "done"
     ok "$v: one that was copied there, too" wait_for 15 served_in copied "done"
@@ -85,6 +86,13 @@ check_version() {
     ok "$v: B kills the other" on_user B 5 "$DLSPOOL" -s "$spool" kill "$id"
     ok "$v: it is killed" wait_for 15 served_in killed failed
     ok "$v: by its owner, not by another" grep -q ' kill .*by=games' "$(served_dir killed)/log"
+    ok "$v: one waits for an approval" wait_for 15 served_in asks held
+    id=$(id_of asks)
+    on_user B 5 "$DLSPOOL" -s "$spool" approve "$id" >/dev/null 2>&1   # its owner: not done
+    like "$(on_user B 6 "$DLSPOOL" -s "$spool" list --approvals 2>&1)" "$id" "$v: an approver on B sees it"
+    ok "$v: and approves it" on_user B 6 "$DLSPOOL" -s "$spool" approve "$id"
+    ok "$v: it goes on" wait_for 15 served_in asks "done"
+    ok "$v: by the approver's word, not its owner's" grep -q ' approve .*uid=6 ' "$(served_dir asks)/log"
     id=$(id_of bad)
     ok "$v: B asks for another try" on_user B 5 "$DLSPOOL" -s "$spool" retry "$id"
     ok "$v: it is tried" wait_for 15 has_event bad retry
@@ -100,7 +108,7 @@ check_version() {
     like "$(<"$(served_dir paused)/log")" 'complete=quiet' "$v: for it was quiet"
     kill $reader $holder
     wait $reader $holder 2>/dev/null
-    is "$(find "$served/done" "$served/failed" -mindepth 1 -type d -name '[a-z]*-*' | wc -l)" 8 "$v: there are as many jobs as files"
+    is "$(find "$served/done" "$served/failed" -mindepth 1 -type d -name '[a-z]*-*' | wc -l)" 9 "$v: there are as many jobs as files"
     is "$(ls -A "$served/.claims" "$served/.new" | grep -vc -e : -e '^$' -e '^\.nfs')" 0 "$v: nothing is left of them"
     stop_on A
     is $? 0 "$v: the daemon stops"

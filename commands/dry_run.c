@@ -15,6 +15,7 @@
 #include "stages/intake/subscribe.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
+#include "stages/prepare/wanted.h"
 
 static void print_job(const char *path, const struct job_record *record)
 {
@@ -37,6 +38,15 @@ static void tell_program(struct arena *arena, const char *path, const struct job
     value_put(arena, tree, "memory", value_number(arena, (double)record->memory));
     value_put(arena, tree, "gpus", value_number(arena, record->gpus));
     print_json(tree);
+}
+
+static void tell_wants(struct arena *arena, const struct settings *settings,
+                       struct job_record *record, struct notes *notes)
+{
+    wanted_settle(arena, settings, record);
+    if (record->wants.length)
+        request_notes_add(arena, notes, "approval", "the job will wait in held/ for it: %s",
+                          record->wants.data);
 }
 
 /* Prepare, check against the limits and render the job file, and print its notes.  -1 and a
@@ -62,6 +72,8 @@ static int render_file(const struct limits *limits, struct arena *arena, struct 
     if (!result)
         (void)subscribe_settle(arena, &limits->settings->messages,
                                &preparation.description->messages, record, &preparation.notes);
+    if (!result)
+        tell_wants(arena, limits->settings, record, &preparation.notes);
     for (size_t i = 0; i < preparation.notes.count && i < NOTES_MOST && !result; i++)
         fprintf(stderr, "note: %s: %s\n", preparation.notes.items[i].field.data,
                 preparation.notes.items[i].sentence.data);

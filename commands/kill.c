@@ -107,7 +107,12 @@ static int check_request(const struct asking *asking, const struct job_view *vie
         !control_allows(asking->control, &view->place, record, error))
         return -1;
     if (asking->control == CONTROL_RELEASE && !is_held(&asking->spool, view))
-        return error_set(error, "%s is not held, and waits for no time", id);
+        return error_set(error,
+                         record && record->wants.length && view->place.state == STATE_HELD
+                             ? "%s is not held: it waits for an approval, which `dlspool show` "
+                               "tells more of"
+                             : "%s is not held, and waits for no time",
+                         id);
     if (view->readable && view->record.uid != getuid() && !ask_is_administrator(&asking->spool))
         return error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s%s",
                          id, (int)view->record.owner.length, view->record.owner.data,

@@ -58,6 +58,10 @@ like "$(<"$(job_dir fast)/log")" ' held cause=approval wants="privilege rdma"' "
 like "$(run_as $approver list --approvals)" "$id" "list --approvals shows it to an approver"
 is "$(run_as $owner list --approvals --json)" "[]" "and nothing to its owner"
 
+printf 'name: dry\nprivileged: rdma\nscript: "true"\n' >"$scratch/dry.yaml"
+like "$(dlspool submit --dry-run "$scratch/dry.yaml" 2>&1)" 'note: approval: the job will wait in held/ for it: privilege rdma' \
+    "submit --dry-run says so before"
+
 # Who may not.
 said=$(run_as $owner approve "$id" 2>&1)
 is "$?" 1 "its owner cannot approve it"
@@ -71,7 +75,7 @@ ok "nor has an administrator" refuses admin 'daemon is none of the approvers'
 printf 'approve: %s\n' "$id" >"$scratch/open.tmp"
 chown $approver "$scratch/open.tmp" && chmod 666 "$scratch/open.tmp" && mv "$scratch/open.tmp" "$spool/incoming/open.yaml"
 ok "a file of the approver's that others may write is nobody's word" refuses open 'chmod'
-dlspool release "$id" >/dev/null 2>&1
+like "$(dlspool release "$id" 2>&1)" 'is not held: it waits for an approval' "release says that it gives none"
 tell root release "release: $id"
 wait_for 20 test ! -e "$spool/incoming/release.yaml"
 tell $approver older "approve: {job: $id, manifest: $(printf '%064d' 0)}"

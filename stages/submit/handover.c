@@ -272,6 +272,15 @@ static void judge_approval(struct submitter *submitter, struct item *item)
         fail_item(item);
         return;
     }
+    /* What a job is rendered with is in its record, from which it is verified. */
+    if ((record->host_network != 0) != item->grant.host_network) {
+        error_set(&error,
+                  "job.yaml and dlspool.yaml differ in whether it has the machine's network");
+        log_warn("%s: %s", item->place.id, error.text);
+        diagnosis_differs(&item->diagnosis, &circumstances, record, &error);
+        fail_item(item);
+        return;
+    }
     wanted_settle(submitter->arena, settings, record);
     switch (approval_judge(settings, &submitter->stage.key, record, item->job, &approval, &error)) {
     case APPROVAL_UNKNOWN:
@@ -301,8 +310,8 @@ static bool is_special(const struct submitter *submitter, const struct item *ite
     for (size_t i = 0; i < limits->row_count; i++)
         if (limits->rows[i].over == LIMIT_APPROVE)
             return true;
-    return item->record.privileges.length || item->record.unlisted.length ||
-           item->record.wants.length;
+    return item->record.privileges.length || item->record.host_network ||
+           item->record.unlisted.length || item->record.wants.length;
 }
 
 bool handover_open_job(struct submitter *submitter, struct item *item, const char *id)

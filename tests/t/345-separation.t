@@ -135,6 +135,18 @@ ok "a record that wants nothing is given nothing" wait_for 10 eval 'in_state wan
 unlike "$(<"$wants/log")" ' (intent|submitted|started) ' "and does not run either"
 dlspool kill "$id"
 
+# A record that gives the machine's network, and a manifest that fits it.
+printf 'name: network\nhold: true\nscript: "true"\n' | drop_as nobody network.yaml
+wait_for 10 in_state network held
+forged=$spool/.new/$(basename "$(job_dir network)")
+intake mv "$(job_dir network)" "$forged" # where nobody looks
+intake sed -i 's/^network: .*/network: "host"/' "$forged/manifest.yaml"
+change "/^sum:/d; s/^manifest_sha256: .*/manifest_sha256: \"$(sha256sum "$forged/manifest.yaml" | cut -c 1-64)\"/; \$a host_network: 1"
+intake rm -f "$forged/hold"
+publish
+refused network 'not run as it is: job.yaml and dlspool.yaml differ in whether it has the machine' "the machine's network"
+dlspool kill "$(basename "$(job_dir network)")"
+
 # Claims: what is no claim of its owner's.
 printf 'name: mine\nscript: "true"\n' | intake tee "$spool/.claims/1m88000000a00.mine.yaml" >/dev/null
 printf 'name: theirs\nscript: "true"\n' >"$scratch/theirs.yaml"

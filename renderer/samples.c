@@ -218,6 +218,7 @@ struct sample samples_build(struct arena *arena, const char *library, const char
         job.checkpoint_grace = 45 * 1000;
         job.spread = TEXT("require");
         job.exclusive = true;
+        job.host_network = true;
         job.signal_name = TEXT("USR2");
         job.signal_before = 120 * 1000;
         job.version = TEXT("2.1");

@@ -256,7 +256,7 @@ static int read_control(struct reading *reading, const struct value *root,
     else
         *control = decides ? decision
                    : spool ? (struct control){.verb = verb, .words = word}
-                         : (struct control){.verb = verb, .id = id, .tasks = tasks};
+                           : (struct control){.verb = verb, .id = id, .tasks = tasks};
     return 0;
 }
 

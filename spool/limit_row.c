@@ -31,10 +31,14 @@ void limit_row_describe_limits(const struct limit_row *row, struct buffer *out)
     const struct {
         const char *name;
         int64_t limit;
-    } limits[] = {{"running", row->running},     {"waiting", row->waiting},
-                  {"cpus_milli", row->cpus},     {"memory_bytes", row->memory},
-                  {"gpus", row->gpus},           {"time_limit_ms", row->time_limit},
-                  {"gpu_time_ms", row->gpu_time}};
+    } limits[] = {{"running", row->running},
+                  {"waiting", row->waiting},
+                  {"cpus_milli", row->cpus},
+                  {"memory_bytes", row->memory},
+                  {"gpus", row->gpus},
+                  {"time_limit_ms", row->time_limit},
+                  {"gpu_time_ms", row->gpu_time},
+                  {"gpu_period_ms", row->gpu_time < 0 ? -1 : row->gpu_period}};
     buffer_printf(out, "%s %s", subject_names[row->subject], row->name.data);
     if (row->gpu_type.length)
         buffer_printf(out, " gpu_type=%s", row->gpu_type.data);
@@ -241,7 +245,7 @@ static int check_queue(const struct section *section, const struct value *item,
     if (limit_row_is_for_each(row) || row->gpus < 0)
         return section_expected(section, value_get(item, field), field,
                                 "the name of one queue beside it, and gpus: how many are its own");
-    if (row->over == LIMIT_REFUSE)
+    if (row->over != LIMIT_WAIT)
         return section_expected(section, value_get(item, "over"), "over",
                                 "wait in the row of a queue that shares its GPUs");
     if (row->lend_gpus > row->gpus)
@@ -266,7 +270,7 @@ static int check_row(const struct section *section, const struct value *item, st
         return section_expected(section, item, "",
                                 "at least one of running, waiting, cpus, memory, gpus, time_limit, "
                                 "gpu_hours and preempt in each row");
-    if (row->gpu_time >= 0 && row->over == LIMIT_REFUSE)
+    if (row->gpu_time >= 0 && row->over != LIMIT_WAIT)
         return section_expected(section, value_get(item, "over"), "over",
                                 "wait beside gpu_hours: what was used is known only later");
     return 0;

@@ -156,7 +156,6 @@ struct asking {
     struct user asker;
     bool administrator;
     const struct settings *settings;
-    const struct control *control;
     control_witness *witness; /* NULL: nothing is sealed */
     void *context;
 };
@@ -521,7 +520,6 @@ int control_apply_witnessed(struct stage *stage, struct name_index *names,
                             .place = &place,
                             .record = &record,
                             .settings = &stage->settings,
-                            .control = control,
                             .witness = witness,
                             .context = context};
     if (control->verb == CONTROL_PAUSE || control->verb == CONTROL_RESUME)

@@ -62,6 +62,8 @@ int ranges_parse(struct arena *arena, struct text list, size_t most, int **numbe
     struct text rest = text_trim(list), piece;
     struct range range;
     size_t used = 0, kept = 0;
+    if (most > RANGES_LARGEST)
+        most = RANGES_LARGEST;
     if (rest.length == 0 || text_ends(rest, ","))
         return error_set(error, "found a list that %s, expected numbers such as 1,3,5-7",
                          rest.length ? "ends in a comma" : "is empty");

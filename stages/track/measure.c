@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/ranges.h"
 #include "planner/unit_times.h"
+#include "request/array.h"
 #include "stages/track/units.h"
 
 static const int64_t write_interval = 5000; /* milliseconds */
@@ -113,7 +114,7 @@ static size_t count_tasks(const struct job_record *record)
     if (!record->array.length)
         return 0;
     arena = arena_new();
-    if (ranges_parse(arena, record->array, SIZE_MAX, &indexes, &count, NULL))
+    if (ranges_parse(arena, record->array, ARRAY_MOST, &indexes, &count, NULL))
         count = 0;
     arena_free(arena);
     return count;

@@ -172,15 +172,18 @@ int limits_check_row(const struct limit_row *row, const struct job_record *recor
 {
     char found[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
     char time[CLOCK_TEXT_SIZE], longest[CLOCK_TEXT_SIZE];
-    if (row->cpus >= 0 && record->cpus > row->cpus)
-        return refuse_amount(row, "cpus", quantity_format_cpus(record->cpus, found),
+    const int64_t times = record_at_once(record);
+    const int64_t cpus = record->cpus * times, memory = record->memory * times;
+    const int64_t gpus = record->gpus * times;
+    if (row->cpus >= 0 && cpus > row->cpus)
+        return refuse_amount(row, "cpus", quantity_format_cpus(cpus, found),
                              quantity_format_cpus(row->cpus, most), error);
-    if (row->memory >= 0 && record->memory > row->memory)
-        return refuse_amount(row, "memory", quantity_format_bytes(record->memory, found),
+    if (row->memory >= 0 && memory > row->memory)
+        return refuse_amount(row, "memory", quantity_format_bytes(memory, found),
                              quantity_format_bytes(row->memory, most), error);
-    snprintf(found, sizeof(found), "%d", record->gpus);
+    snprintf(found, sizeof(found), "%" PRId64, gpus);
     snprintf(most, sizeof(most), "%" PRId64, limit_row_most_gpus(row));
-    if (row->gpus >= 0 && record->gpus > limit_row_most_gpus(row))
+    if (row->gpus >= 0 && gpus > limit_row_most_gpus(row))
         return refuse_amount(row, "gpus", found, most, error);
     if (row->time_limit >= 0 && record->time_limit > row->time_limit)
         return refuse_amount(row, "time_limit", duration_format(record->time_limit, time),
@@ -224,7 +227,7 @@ static int64_t tasks_at_once(const struct array *array)
 }
 
 /* An array has no more tasks at once than each row allows its owner, their group or its queue in all: it would
- * never start, or exceed the row. */
+ * never start, or exceed the row.  For more than a row with `over: approve` allows an approval is asked instead. */
 static void hold_array(struct arena *arena, const struct limits *limits, struct job_record *record,
                        struct description *description, struct notes *notes)
 {
@@ -234,7 +237,8 @@ static void hold_array(struct arena *arena, const struct limits *limits, struct 
     int64_t asked = tasks_at_once(&description->array), most = asked;
     for (size_t i = 0; i < site->row_count && most; i++) {
         const struct limit_row *row = &site->rows[i];
-        if (!limit_row_holds_for(row, record->uid, record->gid, record->queue, record->gpu_type))
+        if (row->over == LIMIT_APPROVE ||
+            !limit_row_holds_for(row, record->uid, record->gid, record->queue, record->gpu_type))
             continue;
         int64_t within = at_once_within(most, row, record);
         strictest = within < most ? row : strictest;

@@ -175,6 +175,12 @@ run_as $other approve large >/dev/null
 ok "and runs once that is approved, as the row does not hold for it then" wait_for 20 in_state large "done"
 run_as $other refuse small --reason no >/dev/null
 wait_for 20 in_state small failed
+as $owner sweep 'type: array' 'array: 0-3' 'tasks: {main: {cpus: 1}}'
+ok "an array that would run more at once than the row allows waits for an approval, and is not cut down" \
+    wait_for 20 says sweep held 'Waiting for approval: more than each user may have'
+run_as $other approve sweep >/dev/null
+ok "and then runs" wait_for 20 in_state sweep "done"
+like "$(<"$(job_dir sweep)/job.yaml")" 'array_at_once: 4' "with all its tasks at once"
 as bin within 'tasks: {main: {cpus: 2}}'
 ok "what is within the row does not wait" wait_for 20 in_state within "done"
 as $owner image 'image: docker.io/debian:12'

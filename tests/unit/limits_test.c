@@ -8,7 +8,9 @@
 
 #include <git2.h>
 
+#include "spool/wants.h"
 #include "stages/prepare/limits.h"
+#include "stages/prepare/wanted.h"
 #include "tests/unit/scratch_repository.h"
 
 #define HEAD "name: a\nscript: x\n"
@@ -187,6 +189,21 @@ static void an_array_runs_no_more_at_once_than_rows_leave(void **state)
     refused(HEAD "type: array\narray: 0-9\ntasks: {main: {gpus: 2}}\n", USER, false,
             "gpus: found 2, expected at most 1, as the user of the job may have no more "
             "(limits.rows of dlspool.yaml, line 1, which an administrator can change)");
+    /* For more than such a row allows an approval is asked, whatever other rows leave. */
+    set("limits: {rows: [{user: \"*\", gpus: 9, over: approve}]}\n");
+    runs_at_once("0-9", 10, 0);
+    wanted_settle(arena, &settings, &record);
+    assert_true(text_starts(record.wants, WANTS_LIMIT "user * gpus=9"));
+    runs_at_once("0-9%4", 4, 0);
+    wanted_settle(arena, &settings, &record);
+    assert_int_equal(record.wants.length, 0);
+    set("limits: {rows: [{user: \"*\", gpus: 9, over: approve}, {user: \"*\", gpus: 12}]}\n");
+    runs_at_once("0-9", 6, 1);
+    wanted_settle(arena, &settings, &record);
+    assert_true(text_starts(record.wants, WANTS_LIMIT "user * gpus=9"));
+    set("limits: {rows: [{user: \"*\", gpus: 1}]}\n");
+    assert_int_equal(hold(HEAD "type: array\narray: 0-9\ntasks: {main: {gpus: 1}}\n", USER, false),
+                     PREPARED);
     /* Rendered again as it was. */
     before = record;
     before.array_at_once = 4;

@@ -270,9 +270,6 @@ static int check_row(const struct section *section, const struct value *item, st
         return section_expected(section, item, "",
                                 "at least one of running, waiting, cpus, memory, gpus, time_limit, "
                                 "gpu_hours and preempt in each row");
-    if (row->gpu_time >= 0 && row->over != LIMIT_WAIT)
-        return section_expected(section, value_get(item, "over"), "over",
-                                "wait beside gpu_hours: what was used is known only later");
     return 0;
 }
 

@@ -300,6 +300,15 @@ bool usage_files_is_month(const char *name)
     return true;
 }
 
+int usage_make(const struct spool *spool, struct error *error)
+{
+    int directory = usage_files_open(spool, true, error);
+    if (directory < 0)
+        return -1;
+    sys.close(directory);
+    return 0;
+}
+
 int usage_append(const struct spool *spool, struct text lines, int64_t now, struct error *error)
 {
     char name[USAGE_FILE_NAME_SIZE];

@@ -71,6 +71,9 @@ void usage_format(const struct usage *usage, struct buffer *out);
 /* Read it; texts are in the arena or in the line.  False: it is damaged, or no such line. */
 bool usage_parse(struct arena *arena, const struct event *event, struct usage *usage);
 
+/* Make the directory of the accounts, where there is none.  -1 and a sentence. */
+int usage_make(const struct spool *spool, struct error *error);
+
 /* Append lines to the file of the month of `now`.  Not synced.  -1 and a sentence. */
 int usage_append(const struct spool *spool, struct text lines, int64_t now, struct error *error);
 

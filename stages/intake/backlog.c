@@ -7,12 +7,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "spool/usage.h"
 #include "spool/wants.h"
 #include "stages/shared/use_explain.h"
 #include "stages/users.h"
 
-enum { WORD_SIZE = 256 };                  /* bytes of the word by which a job is meant */
-static const int64_t retry_counts = 10000; /* milliseconds; resubmit has seen it by then */
+enum { WORD_SIZE = 256 }; /* bytes of the word by which a job is meant */
+/* Milliseconds: resubmit has seen it by then, and what has happened to the jobs of a row with gpu_hours. */
+static const int64_t retry_counts = 10000, gpu_hours_count = 10000;
 
 /* What counts although no look has found it yet: a job of this batch, or a retry. */
 struct expected {
@@ -26,8 +28,10 @@ struct backlog {
     struct use *use;
     struct expected *expected;
     size_t expected_count, expected_capacity;
-    bool looked; /* in this batch */
-    bool known;  /* ever */
+    bool looked;       /* in this batch */
+    bool known;        /* ever */
+    bool timed;        /* a row with gpu_hours refuses, or wants approval */
+    int64_t next_look; /* where it is timed, of clock_elapsed() */
 };
 
 static const struct limit_row *waiting_row(const struct backlog *backlog)
@@ -39,6 +43,15 @@ static const struct limit_row *waiting_row(const struct backlog *backlog)
 static bool is_of_intake(const struct limit_row *row)
 {
     return row->waiting >= 0 || row->over != LIMIT_WAIT;
+}
+
+/* The accounts must be there before intake is confined, to be read then. */
+static void count_gpu_time(struct backlog *backlog)
+{
+    struct error error;
+    if (usage_make(&backlog->stage->spool, &error))
+        log_warn("what was used of gpu_hours cannot be counted: %s", error.text);
+    use_count_gpu_time(backlog->use);
 }
 
 struct backlog *backlog_new(const struct stage *stage)
@@ -56,8 +69,13 @@ struct backlog *backlog_new(const struct stage *stage)
     struct backlog *backlog = memory_allocate(sizeof(*backlog));
     *backlog = (struct backlog){
         .stage = stage, .rows = memory_allocate((limits->row_count + 1) * sizeof(*backlog->rows))};
-    for (size_t i = 0; i < limits->row_count; i++)
-        backlog->rows[i] = limits->rows[i];
+    for (size_t i = 0; i < limits->row_count; i++) {
+        struct limit_row *row = &backlog->rows[i];
+        *row = limits->rows[i];
+        if (row->over == LIMIT_WAIT)
+            row->gpu_time = LIMIT_NONE; /* submit's; so nothing is read for it here */
+        backlog->timed = backlog->timed || row->gpu_time >= 0;
+    }
     backlog->rows[limits->row_count] =
         (struct limit_row){.subject = LIMIT_USER,
                            .name = TEXT("*"),
@@ -71,6 +89,8 @@ struct backlog *backlog_new(const struct stage *stage)
                            .lend_gpus = LIMIT_NONE,
                            .borrow_gpus = LIMIT_NONE};
     backlog->use = use_new(&stage->spool, backlog->rows, limits->row_count + 1, states);
+    if (backlog->timed)
+        count_gpu_time(backlog);
     return backlog;
 }
 
@@ -106,8 +126,15 @@ static void look_again(struct backlog *backlog)
 {
     struct error error;
     backlog->looked = backlog->known = true;
+    backlog->next_look = clock_elapsed() + gpu_hours_count;
     if (use_look(backlog->use, &error))
         log_warn("the jobs that wait cannot be counted: %s", error.text);
+}
+
+/* GPU-hours grow by themselves: a job without a time limit uses more and more, and no job that comes shows it. */
+static bool is_old(const struct backlog *backlog, const struct job_record *record)
+{
+    return backlog->timed && record->gpus > 0 && clock_elapsed() >= backlog->next_look;
 }
 
 enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record *record,
@@ -116,7 +143,7 @@ enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record
     struct use_over over;
     if (!backlog)
         return BACKLOG_OPEN;
-    if (!backlog->known)
+    if (!backlog->known || is_old(backlog, record))
         look_again(backlog);
     if (!use_exceeds_waiting(backlog->use, record, &over))
         return BACKLOG_OPEN;

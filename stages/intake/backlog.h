@@ -3,7 +3,8 @@
  * By `waiting` of limits and of limits.rows, and by rows that refuse what is over them.
  *
  * Intake walks the directories once when it starts (stages/shared/use.h).  From then on it counts what it adds
- * itself, and walks them again, at most once a batch, only when a job would be over a limit.
+ * itself, and walks them again, at most once a batch, only when a job would be over a limit, and every 10 seconds while
+ * jobs with GPUs come where a row with gpu_hours is for intake.  For such rows it reads the accounts, too.
  *
  * Known weakness: a job that resubmit brings back by itself counts only from the next walk on.
  */

@@ -428,11 +428,12 @@ static bool exceeds_amounts(const struct limit_row *row, const struct use_amount
            use_is_exceeded(used->gpu_time, more->gpu_time, row->gpu_time);
 }
 
-static struct use_amounts sum_of(const struct use_amounts amounts[USE_PHASES])
+/* What runs and waits together. */
+static struct use_amounts amounts_in_all(const struct use *use, const struct tally *tally)
 {
-    const struct use_amounts *a = &amounts[USE_WAITING], *b = &amounts[USE_RUNNING];
-    return (struct use_amounts){a->jobs + b->jobs, a->cpus + b->cpus, a->memory + b->memory,
-                                a->gpus + b->gpus, a->gpu_time + b->gpu_time};
+    struct use_amounts amounts = amounts_of(use, tally, USE_RUNNING);
+    add_amounts(&amounts, &tally->amounts[USE_WAITING], 1);
+    return amounts;
 }
 
 static int64_t left_of(int64_t used, int64_t limit)
@@ -482,7 +483,7 @@ static bool is_over(struct use *use, const struct limit_row *row, const struct t
                (more.gpus && more.gpus > gpus_left(use, row, used->gpus));
     if (use_is_exceeded(used->jobs, 1, row->waiting))
         return true;
-    *used = sum_of(tally->amounts);
+    *used = amounts_in_all(use, tally);
     return row->over == LIMIT_REFUSE && exceeds_amounts(row, used, &more);
 }
 
@@ -561,7 +562,7 @@ bool use_exceeds_in_all(struct use *use, const struct use_over *over,
 {
     const struct tally *tally = names_find(use->tallies, over->key);
     const struct use_amounts more = use_of(record);
-    const struct use_amounts used = tally ? sum_of(tally->amounts) : (struct use_amounts){0};
+    const struct use_amounts used = tally ? amounts_in_all(use, tally) : (struct use_amounts){0};
     return exceeds_amounts(over->row, &used, &more);
 }
 

@@ -25,16 +25,18 @@ static void name_subject(const struct limit_row *row, const struct job_record *r
 
 /* "user ann has used 38 of 40 GPU-hours in 30 d, and the job may use 4 until its time_limit: that fits from ... on". */
 static void explain_gpu_hours(const struct use_over *over, const struct job_record *record,
-                              const char *subject, const char *type, struct error *sentence)
+                              enum use_phase phase, const char *subject, const char *type,
+                              struct error *sentence)
 {
     const struct limit_row *row = over->row;
     char spent[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE], more[QUANTITY_TEXT_SIZE];
     char period[CLOCK_TEXT_SIZE], time[CLOCK_TEXT_SIZE], which[LIMIT_ROW_TEXT_SIZE];
     char running[96] = "", needs[80] = "", when[96];
-    int64_t runs = over->used.gpu_time - over->spent;
-    if (runs > 0)
-        snprintf(running, sizeof(running), ", what runs may use %s more",
-                 quantity_format_hours(runs, more));
+    int64_t rest = over->used.gpu_time - over->spent;
+    bool waits = phase == USE_WAITING;
+    if (rest > 0)
+        snprintf(running, sizeof(running), ", what runs%s may use %s more",
+                 waits ? " and waits" : "", quantity_format_hours(rest, more));
     if (record->time_limit)
         snprintf(needs, sizeof(needs), ", and the job may use %s until its time_limit",
                  quantity_format_hours(use_of(record).gpu_time, more));
@@ -42,7 +44,8 @@ static void explain_gpu_hours(const struct use_over *over, const struct job_reco
         snprintf(when, sizeof(when), "there is room from %s on if nobody uses more",
                  clock_format(over->falls, time));
     else
-        snprintf(when, sizeof(when), "there is no room before jobs that run have ended");
+        snprintf(when, sizeof(when), "there is no room before jobs that run%s have ended",
+                 waits ? " or wait" : "");
     error_set(sentence, "%s has used %s of %s GPU-hours%s within %s%s%s; %s (%s)", subject,
               quantity_format_hours(over->spent, spent), quantity_format_hours(row->gpu_time, most),
               type, duration_format(row->gpu_period, period), running, needs, when,
@@ -105,7 +108,7 @@ void use_explain(const struct use_over *over, const struct job_record *record, e
                   quantity_format_bytes(row->memory, most),
                   quantity_format_bytes(more.memory, needs), which);
     else if (use_is_exceeded(used->gpu_time, more.gpu_time, row->gpu_time))
-        explain_gpu_hours(over, record, subject, type, sentence);
+        explain_gpu_hours(over, record, phase, subject, type, sentence);
     else if (limit_row_shares(row) && phase == USE_RUNNING)
         explain_sharing(over, record, subject, type, sentence);
     else

@@ -133,6 +133,14 @@ ok "one that may use more than is left of the period waits, and says when there 
 like "$(dlspool limits)" 'user nobody  .* gpu_hours  *10  *9  *2.5$' "limits shows what was used"
 is "$(dlspool limits --json | jq -c '.[] | select(.gpu_hours) | [.gpu_hours.used, .gpu_hours_period, .gpu_hours_falls]')" '[9,2592000,null]' "and so with --json"
 >"$scratch/daemon.log"
+change rows '[{user: nobody, gpu_hours: 10/30d, over: refuse}, {group: "*", running: 0, gpu_type: A100}]'
+as nobody hours2 'time_limit: 30m' 'tasks: {main: {gpus: 1}}'
+ok "with over: refuse it is refused for what was used, runs and waits" wait_for 20 says hours2 \
+    'user nobody has used 9 of 10 GPU-hours within 30 d, what runs and waits may use [0-9.]* more, and the job may use 0.5 until'
+like "$(why hours2)" '^Next: not retried. Once there is room under the limit \(dlspool limits\): dlspool retry' "and told what to do"
+as daemon hours3 'time_limit: 30m' 'tasks: {main: {gpus: 1}}'
+ok "another user's job is not" wait_for 20 in_state hours3 "done"
+>"$scratch/daemon.log"
 change rows '[{user: nobody, gpu_hours: 9/30d}, {group: "*", running: 0, gpu_type: A100}]'
 like "$(dlspool limits)" 'below its gpu_hours again 20.*Z, if no more is used$' "and, when they are used up, until when"
 >"$scratch/daemon.log"

@@ -183,6 +183,18 @@ ok "and then runs" wait_for 20 in_state sweep "done"
 like "$(<"$(job_dir sweep)/job.yaml")" 'array_at_once: 4' "with all its tasks at once"
 as bin within 'tasks: {main: {cpus: 2}}'
 ok "what is within the row does not wait" wait_for 20 in_state within "done"
+rows='[{user: "*", gpu_hours: 10/30d, over: approve}]'
+settings
+then=$(date -u -d '2 days ago' +%Y-%m-%dT%H:00:00.000Z)
+printf '%s usage id=past-1m80ns077fbyy attempt=1 user=bin uid=%s gid=%s started=%s ended=%s outcome=succeeded gpu_held_ms=32400000 whole=1\n' \
+    "$then" "$(id -u bin)" "$(id -g bin)" "$then" "$then" >>"$spool/history/usage/${then:0:7}"
+as bin hours 'time_limit: 2h' 'tasks: {main: {gpus: 1}}'
+ok "a job for which too many GPU-hours were used waits for an approval" wait_for 20 says hours held \
+    'Waiting for approval: more than each user may have (limits.rows'
+as $owner fewer 'time_limit: 2h' 'tasks: {main: {gpus: 1}}'
+ok "that of a user who used none does not" wait_for 20 in_state fewer "done"
+run_as $other approve hours >/dev/null
+ok "and runs once it is approved" wait_for 20 in_state hours "done"
 as $owner image 'image: docker.io/debian:12'
 ok "an image that the site does not list is refused" wait_for 20 says image failed 'may not be asked for here'
 sed -i 's/^  others: refuse/  others: approve/' "$scratch/clone/site.yaml"

@@ -4,9 +4,11 @@
  */
 #include "stage_fixture.h"
 
+#include "spool/usage.h"
 #include "stages/intake/backlog.h"
 
 enum { ANN = 1001, BOB = 1002, BOSS = 1003 };
+enum { HOUR = 3600000 };
 
 static struct stage own;
 static struct backlog *backlog;
@@ -250,6 +252,118 @@ static void rows_bound_what_comes(void **state)
     assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
 }
 
+/* The accounts have a line of ANN, who held a GPU for so long until now. */
+static void account(const char *id, int64_t held)
+{
+    struct usage usage;
+    struct buffer line = {0};
+    usage_clear(&usage);
+    usage.id = text_of(id);
+    usage.attempt = 1;
+    usage.uid = ANN;
+    usage.user = TEXT("1001");
+    usage.written = usage.ended = now;
+    usage.started = now - held;
+    usage.gpu_held = held;
+    usage.outcome = TEXT("succeeded");
+    usage_format(&usage, &line);
+    assert_int_equal(usage_append(&spool, buffer_text(&line), now, &error), 0);
+    buffer_free(&line);
+}
+
+static struct job_record job_of_hours(uid_t uid, int gpus, int64_t hours)
+{
+    struct job_record job = job_of(uid);
+    job.id = TEXT("run-0000000000001");
+    job.request_file = TEXT("request.yaml");
+    job.attempt = 1;
+    job.failure.exit_code = -1;
+    job.gpus = gpus;
+    job.time_limit = hours * HOUR;
+    return job;
+}
+
+static void with_rows(const char *rows)
+{
+    char settings[512];
+    backlog_free(backlog);
+    stage_close(&own);
+    snprintf(settings, sizeof(settings), "limits:\n  rows:\n%s", rows);
+    write_settings(settings);
+    assert_int_equal(stage_open(&own, "intake", path, &error), 0);
+    backlog = backlog_new(&own);
+    backlog_begin(backlog);
+}
+
+static enum backlog_answer ask_hours(uid_t uid, int gpus, int64_t hours)
+{
+    const struct job_record job = job_of_hours(uid, gpus, hours);
+    return backlog_ask(backlog, &job, &error);
+}
+
+/* Of gpu_hours what has ended counts, what runs, and what waits. */
+static void hours_that_were_used_refuse(void **state)
+{
+    struct stat status;
+    struct job_record job = job_of_hours(ANN, 1, 2);
+    (void)state;
+    with_rows("  - {user: \"*\", gpu_hours: 10/30d, over: refuse}\n");
+    assert_int_equal(fstatat(spool.root, "history/usage", &status, 0), 0); /* to be confined with */
+    account("old-0000000000001", 4 * HOUR);
+    put_job(STATE_SUBMITTED, &job, "", NULL);
+    assert_int_equal(ask_hours(ANN, 1, 4), BACKLOG_OPEN);
+    assert_int_equal(ask_hours(ANN, 1, 5), BACKLOG_OVER);
+    job = job_of_hours(ANN, 1, 1);
+    backlog_add(backlog, "new-0000000000002", &job);
+    assert_int_equal(ask_hours(ANN, 1, 3), BACKLOG_OPEN);
+    assert_int_equal(ask_hours(ANN, 2, 2), BACKLOG_OVER);
+    assert_string_equal(
+        error.text, "user 1001 has used 4 of 10 GPU-hours within 30 d, what runs and waits may use "
+                    "3 more, and the job may use 4 until its time_limit; there is room from "
+                    "2026-06-01T00:00:00.000Z on if nobody uses more (limits.rows of dlspool.yaml, "
+                    "line 3, which an administrator can change)");
+    assert_int_equal(ask_hours(ANN, 0, 100), BACKLOG_OPEN);
+    assert_int_equal(ask_hours(BOB, 1, 10), BACKLOG_OPEN);
+}
+
+/* A job without a time limit uses more and more: intake looks again by itself. */
+static void hours_grow_between_looks(void **state)
+{
+    const struct job_record job = job_of_hours(ANN, 1, 0);
+    (void)state;
+    with_rows("  - {user: \"*\", gpu_hours: 10/30d, over: refuse}\n");
+    put_job(STATE_SUBMITTED, &job, "", NULL);
+    assert_int_equal(ask_hours(ANN, 1, 8), BACKLOG_OPEN);
+    account("run-0000000000001", 4 * HOUR);
+    backlog_begin(backlog);
+    assert_int_equal(ask_hours(ANN, 1, 8), BACKLOG_OPEN);
+    advance(10000);
+    backlog_begin(backlog);
+    assert_int_equal(ask_hours(ANN, 1, 8), BACKLOG_OVER);
+}
+
+/* What is over is asked for, with what was used; a row that only waits is submit's. */
+static void hours_that_were_used_want_approval(void **state)
+{
+    struct job_record job = job_of_hours(ANN, 1, 7);
+    struct arena *arena = arena_new();
+    (void)state;
+    with_rows("  - {user: \"*\", gpu_hours: 10/30d, over: approve}\n"
+              "  - {user: \"*\", gpu_hours: 5/1d}\n");
+    account("old-0000000000001", 4 * HOUR);
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+    backlog_take_wants(backlog, arena, &job);
+    assert_string_equal(job.wants.data,
+                        "limit user * gpu_time_ms=36000000 gpu_period_ms=2592000000");
+    job = job_of_hours(ANN, 1, 6);
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+    backlog_take_wants(backlog, arena, &job);
+    assert_int_equal(job.wants.length, 0);
+    arena_free(arena);
+    with_rows("  - {user: \"*\", gpu_hours: 5/1d}\n");
+    assert_null(backlog);
+}
+
 /* However many queues users name. */
 static void queues_that_have_gone_take_no_room(void **state)
 {
@@ -288,6 +402,9 @@ int main(void)
         TEST(a_retry_counts_until_its_job_is_seen),
         TEST(without_a_limit_nothing_is_counted),
         TEST(rows_bound_what_comes),
+        TEST(hours_that_were_used_refuse),
+        TEST(hours_grow_between_looks),
+        TEST(hours_that_were_used_want_approval),
         TEST(queues_that_have_gone_take_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

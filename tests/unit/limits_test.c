@@ -279,8 +279,6 @@ static void mistakes_in_rows_are_told(void **state)
         {"{user: root, gpu_hours: 200}", "gpu_hours: found 200, expected hours of a GPU, and the"},
         {"{user: root, gpu_hours: 200/1s}", "gpu_hours: found \"200/1s\", expected hours of a GPU"},
         {"{user: root, gpu_hours: x/1d}", "gpu_hours: found \"x/1d\", expected hours of a GPU"},
-        {"{user: root, gpu_hours: 2/1d, over: refuse}", "over: found \"refuse\", expected wait"},
-        {"{user: root, gpu_hours: 2/1d, over: approve}", "over: found \"approve\", expected wait"},
         {"{queue: a, gpus: 2, lend_gpus: 1, over: approve}", "expected wait in the row of a queue"},
     };
     (void)state;

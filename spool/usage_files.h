@@ -1,7 +1,6 @@
 /* spool/usage_files.h - the inside of the accounts: where their lines are
  *
- * Only usage.c, usage_scan.c, usage_tail.c, their tests and stages/shared/gpu_time.c, which asks whether something was
- * added, include this.
+ * Only usage.c, usage_scan.c, usage_tail.c and their tests include this.
  */
 #ifndef SPOOL_USAGE_FILES_H
 #define SPOOL_USAGE_FILES_H

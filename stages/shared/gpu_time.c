@@ -1,18 +1,14 @@
 /* stages/shared/gpu_time.c - how long GPUs were held within the periods of rows with gpu_hours */
 #include "stages/shared/gpu_time.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/names.h"
-#include "base/system.h"
 #include "base/window.h"
-#include "spool/usage.h"
-#include "spool/usage_files.h"
+#include "spool/usage_tail.h"
 
 enum { MOST_HOLDERS = 1 << 16, NAME_SIZE = 64 }; /* each takes some 600 bytes */
 
@@ -26,11 +22,11 @@ struct gpu_time {
     const struct spool *spool;
     const struct limit_row *rows;
     size_t row_count;
-    int64_t longest;        /* period */
-    int64_t begun;          /* when the reading began, time of day */
-    int64_t now;            /* of this look */
-    struct usage_mark mark; /* how far the accounts were read */
-    struct names *holders;  /* by key -> struct holder */
+    int64_t longest; /* period */
+    int64_t begun;   /* when the reading began, time of day */
+    int64_t now;     /* of this look */
+    struct usage_tail *tail;
+    struct names *holders; /* by key -> struct holder; NULL: nothing was read yet */
 };
 
 struct gpu_time *gpu_time_new(const struct spool *spool, const struct limit_row *rows, size_t count)
@@ -51,30 +47,8 @@ void gpu_time_free(struct gpu_time *time)
     if (!time)
         return;
     names_free(time->holders);
+    usage_tail_free(time->tail);
     free(time);
-}
-
-/* Read all months of the longest period anew: at first, and when the clock was set back. */
-static void begin(struct gpu_time *time)
-{
-    int64_t since = time->now - time->longest;
-    names_free(time->holders);
-    time->begun = time->now;
-    time->holders = names_new(MOST_HOLDERS, sizeof(struct holder));
-    time->mark = (struct usage_mark){.offset = 0};
-    usage_files_name(since > 0 ? since : 0, time->mark.file);
-}
-
-/* Was nothing added since the last look?  What was read last need not be looked through again then. */
-static bool is_read(const struct gpu_time *time)
-{
-    char newest[USAGE_FILE_NAME_SIZE], path[32];
-    struct stat status;
-    usage_files_name(time->now, newest);
-    snprintf(path, sizeof(path), "history/usage/%s", newest);
-    if (sys.fstatat(time->spool->root, path, &status, AT_SYMLINK_NOFOLLOW))
-        return false;
-    return strcmp(time->mark.file, newest) == 0 && status.st_size == time->mark.offset;
 }
 
 /* How long the attempt held GPUs: what was measured, or from its start to its end. */
@@ -120,12 +94,33 @@ static int take_attempt(void *context, const struct usage *usage)
     return 0;
 }
 
+/* Read all months of the longest period anew.  What was known still counts when that fails. */
+static int count_anew(struct gpu_time *time, struct error *error)
+{
+    struct gpu_time next = *time;
+    next.begun = time->now;
+    next.holders = names_new(MOST_HOLDERS, sizeof(struct holder));
+    next.tail = usage_tail_new(time->spool, time->now - time->longest);
+    bool failed = usage_tail_read(next.tail, take_attempt, &next, error) != 0;
+    struct gpu_time *old = failed ? &next : time;
+    names_free(old->holders);
+    usage_tail_free(old->tail);
+    if (failed)
+        return -1;
+    *time = next;
+    return 0;
+}
+
 int gpu_time_look(struct gpu_time *time, struct error *error)
 {
+    struct error problem;
     time->now = clock_now();
-    if (!time->holders || time->now < time->begun)
-        begin(time);
-    return is_read(time) ? 0 : usage_scan_on(time->spool, &time->mark, take_attempt, time, error);
+    bool known = time->holders && time->now >= time->begun; /* else the clock was set back */
+    if (known && !usage_tail_read(time->tail, take_attempt, time, &problem))
+        return 0;
+    if (known)
+        log_detail("%s; GPU-hours are counted anew", problem.text);
+    return count_anew(time, error);
 }
 
 int64_t gpu_time_used(const struct gpu_time *time, const struct limit_row *row, struct text key)

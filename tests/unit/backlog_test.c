@@ -342,6 +342,24 @@ static void hours_grow_between_looks(void **state)
     assert_int_equal(ask_hours(ANN, 1, 8), BACKLOG_OVER);
 }
 
+/* Accounts of which a part was taken away, as by a restored backup, are read from the beginning. */
+static void hours_are_counted_anew(void **state)
+{
+    struct stat status;
+    char file[64];
+    (void)state;
+    with_rows("  - {user: \"*\", gpu_hours: 10/30d, over: refuse}\n");
+    snprintf(file, sizeof(file), "%s/history/usage/2026-05", path);
+    account("old-0000000000001", 3 * HOUR);
+    assert_int_equal(stat(file, &status), 0);
+    account("old-0000000000002", 4 * HOUR);
+    assert_int_equal(ask_hours(ANN, 1, 4), BACKLOG_OVER);
+    assert_int_equal(truncate(file, status.st_size), 0);
+    backlog_begin(backlog);
+    assert_int_equal(ask_hours(ANN, 1, 8), BACKLOG_OVER);
+    assert_int_equal(ask_hours(ANN, 1, 7), BACKLOG_OPEN);
+}
+
 /* What is over is asked for, with what was used; a row that only waits is submit's. */
 static void hours_that_were_used_want_approval(void **state)
 {
@@ -405,6 +423,7 @@ int main(void)
         TEST(hours_that_were_used_refuse),
         TEST(hours_grow_between_looks),
         TEST(hours_that_were_used_want_approval),
+        TEST(hours_are_counted_anew),
         TEST(queues_that_have_gone_take_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,12 +17,12 @@
 #include "commands/columns.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
+#include "client/decision.h"
 #include "client/gather.h"
 #include "commands/open.h"
 #include "commands/options.h"
 #include "client/outlook.h"
 #include "commands/print.h"
-#include "stages/shared/approval.h"
 #include "stages/shared/sweep.h"
 
 enum { USUAL_LIMIT = 50, UNLIMITED = -1 };
@@ -192,19 +192,6 @@ static void tell_left(const struct listing *listing, const struct gathering *gat
         remark("older jobs were not looked at; --all lists all, --limit or --since more of them");
 }
 
-/* With --approvals: does the job wait for an approval that the caller may give? */
-static bool waits_for_caller(const struct listing *listing, const struct job_view *view)
-{
-    if (view->place.state != STATE_HELD || !view->readable || !view->record.wants.length ||
-        approval_may_decide(&listing->settings, &view->record, getuid(), "", NULL))
-        return false;
-    int job = job_open(listing->spool, &view->place);
-    bool waits = job >= 0 && approval_is_due(&listing->settings, &view->record, job) != 0;
-    if (job >= 0)
-        sys.close(job);
-    return waits;
-}
-
 /* Print or collect every selected job.  -1 after a complaint when a directory cannot be read. */
 static int go_through(struct listing *listing, struct gathering *gathering)
 {
@@ -216,7 +203,7 @@ static int go_through(struct listing *listing, struct gathering *gathering)
         arena_reset(arena);
         if (read_view(listing, &place, arena, &view) ||
             !job_filter_takes(&listing->filter, &view) ||
-            (listing->approvals && !waits_for_caller(listing, &view)))
+            (listing->approvals && !decision_is_wanted(listing->spool, &listing->settings, &view)))
             continue;
         if (listing->sort == SORT_AGE)
             print_view(listing, arena, &view);

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "client/check_job.h"
+#include "client/decision.h"
 #include "client/drop_file.h"
 #include "client/find_dropped.h"
 #include "client/outlook.h"
@@ -161,8 +162,10 @@ static bool may_ask(const struct exchange *exchange, const struct job_view *view
     bool may = settings_is_administrator(&settings, exchange->spool, getuid());
     settings_free(&settings);
     if (!may)
-        error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s it",
-                  view->place.id, (int)view->record.owner.length, view->record.owner.data, verb);
+        error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s%s",
+                  view->place.id, (int)view->record.owner.length, view->record.owner.data,
+                  strcmp(verb, "top") == 0 ? "put it on " : verb,
+                  strcmp(verb, "top") == 0 ? verb : " it");
     return may;
 }
 
@@ -184,11 +187,20 @@ bool requests_api_ask(struct exchange *exchange, const struct job_view *view, co
            drop_file(exchange->spool, verb, ".yaml", line, name, error) == 0;
 }
 
+/* Reply that it was asked for. */
+static void tell_asked(struct exchange *exchange, const char *id, const char *verb)
+{
+    struct arena *arena = exchange->arena;
+    struct value *tree = value_object(arena);
+    value_put(arena, tree, "id", value_string(arena, id));
+    value_put(arena, tree, "asked", value_string(arena, verb));
+    exchange_reply_json(exchange, HTTP_ACCEPTED, tree);
+}
+
 static void ask(struct exchange *exchange, const char *verb)
 {
     struct job_view view;
     struct error error;
-    struct arena *arena = exchange->arena;
     if (!jobs_api_find(exchange, &view))
         return;
     if (!requests_api_ask(exchange, &view, verb, &error)) {
@@ -196,10 +208,7 @@ static void ask(struct exchange *exchange, const char *verb)
         exchange_reply_problem(exchange, own ? HTTP_CONFLICT : HTTP_FORBIDDEN, error.text);
         return;
     }
-    struct value *tree = value_object(arena);
-    value_put(arena, tree, "id", value_string(arena, view.place.id));
-    value_put(arena, tree, "asked", value_string(arena, verb));
-    exchange_reply_json(exchange, HTTP_ACCEPTED, tree);
+    tell_asked(exchange, view.place.id, verb);
 }
 
 static void ask_kill(struct exchange *exchange)
@@ -222,9 +231,64 @@ static void ask_release(struct exchange *exchange)
     ask(exchange, "release");
 }
 
+static void ask_top(struct exchange *exchange)
+{
+    ask(exchange, "top");
+}
+
+int requests_api_decide(struct exchange *exchange, const struct job_view *view, const char *reason,
+                        struct error *error)
+{
+    struct settings settings;
+    if (!view->readable || settings_read(&settings, exchange->spool, error))
+        return HTTP_INTERNAL_ERROR;
+    enum control_verb verb = reason ? CONTROL_REFUSE : CONTROL_APPROVE;
+    int result = decision_check(&settings, view, verb, error) ||
+                         decision_drop(exchange->spool, exchange->arena, view, reason, error)
+                     ? HTTP_FORBIDDEN
+                     : HTTP_OK;
+    settings_free(&settings);
+    return result;
+}
+
+/* Approve the job, or with a reason refuse to. */
+static void decide(struct exchange *exchange, const char *reason)
+{
+    struct job_view view;
+    struct error error;
+    if (!jobs_api_find(exchange, &view))
+        return;
+    int status = requests_api_decide(exchange, &view, reason, &error);
+    if (status != HTTP_OK)
+        exchange_reply_problem(exchange, status, error.text);
+    else
+        tell_asked(exchange, view.place.id, reason ? "refuse" : "approve");
+}
+
+static void approve(struct exchange *exchange)
+{
+    decide(exchange, NULL);
+}
+
+static void refuse(struct exchange *exchange)
+{
+    struct error error;
+    struct text reason = exchange_query(exchange, "reason");
+    const char *words = arena_text(exchange->arena, reason.data, reason.length).data;
+    if (!decision_check_reason(words, &error)) {
+        decide(exchange, words);
+        return;
+    }
+    error_prefix(&error, "reason");
+    exchange_reply_problem(exchange, HTTP_BAD_REQUEST, error.text);
+}
+
 const struct route requests_api_routes[] = {{"POST", "/dlspool/v1/jobs", submit_job},
                                             {"POST", "/dlspool/v1/jobs/{}/kill", ask_kill},
                                             {"POST", "/dlspool/v1/jobs/{}/retry", ask_retry},
                                             {"POST", "/dlspool/v1/jobs/{}/hold", ask_hold},
                                             {"POST", "/dlspool/v1/jobs/{}/release", ask_release},
+                                            {"POST", "/dlspool/v1/jobs/{}/top", ask_top},
+                                            {"POST", "/dlspool/v1/jobs/{}/approve", approve},
+                                            {"POST", "/dlspool/v1/jobs/{}/refuse", refuse},
                                             {.pattern = NULL}};

@@ -17,12 +17,17 @@ typedef void requests_api_found(struct exchange *exchange, const struct job_view
 bool requests_api_submit(struct exchange *exchange, struct text bytes, const char *ending,
                          requests_api_found *found, struct error *error);
 
-/* Would it do anything to the job, as that is now: kill, retry, hold or release? */
+/* Would it do anything to the job, as that is now: kill, retry, hold, release or top? */
 bool requests_api_applies(const struct exchange *exchange, const struct job_view *view,
                           const char *verb);
 
-/* Drop a control file for the job: kill, retry, hold or release.  False and a sentence when it was refused. */
+/* Drop a control file for the job: kill, retry, hold, release or top.  False and a sentence when it was refused. */
 bool requests_api_ask(struct exchange *exchange, const struct job_view *view, const char *verb,
                       struct error *error);
+
+/* Approve the job, or, with a reason that decision_check_reason() lets pass, refuse to.  HTTP_OK, or another status
+ * and a sentence. */
+int requests_api_decide(struct exchange *exchange, const struct job_view *view, const char *reason,
+                        struct error *error);
 
 #endif

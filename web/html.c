@@ -52,7 +52,8 @@ void html_string(struct buffer *out, const char *string)
 
 void html_begin(struct buffer *out, const char *title, const char *here)
 {
-    static const char *const menu[][2] = {{"/jobs", "Jobs"}, {"/new", "New job"}};
+    static const char *const menu[][2] = {
+        {"/jobs", "Jobs"}, {"/new", "New job"}, {"/approvals", "Approvals"}};
     buffer_add_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                            "<meta name=\"viewport\" content=\"width=device-width\">\n"
                            "<link rel=\"stylesheet\" href=\"/style.css\">\n<title>");
@@ -76,8 +77,8 @@ void html_reply(struct exchange *exchange, int status, struct buffer *out)
 void html_reply_sentence(struct exchange *exchange, int status, const char *sentence)
 {
     struct buffer out = {0};
-    html_begin(&out, exchange_status_name(status), "");
-    buffer_add_string(&out, "<p role=\"alert\">");
+    html_begin(&out, status == HTTP_OK ? "Done" : exchange_status_name(status), "");
+    buffer_add_string(&out, status == HTTP_OK ? "<p role=\"status\">" : "<p role=\"alert\">");
     html_string(&out, sentence);
     buffer_add_string(&out, "</p>\n");
     html_reply(exchange, status, &out);

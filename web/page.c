@@ -16,6 +16,7 @@
 #include "base/system.h"
 #include "spool/spool.h"
 #include "stages/sandbox_files.h"
+#include "web/approvals_page.h"
 #include "web/assets.h"
 #include "web/jobs_api.h"
 #include "web/jobs_page.h"
@@ -36,8 +37,9 @@ struct page {
     bool ending;
 };
 
-static const struct route *const tables[] = {jobs_api_routes, requests_api_routes, jobs_page_routes,
-                                             new_page_routes, assets_routes};
+static const struct route *const tables[] = {jobs_api_routes,       requests_api_routes,
+                                             jobs_page_routes,      new_page_routes,
+                                             approvals_page_routes, assets_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

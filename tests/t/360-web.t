@@ -91,6 +91,25 @@ offered() { as 1 "http://localhost/jobs/$1" | grep -o 'name="verb" value="[a-z]*
 is "$(offered offers)" "kill release" "of a held job: to end it, or let it go on"
 is "$(offered one)" "" "of one that is done: nothing"
 
+# Approvals: another person's, never one's own.
+sed -i -e '/^approvers:/d' "$spool/dlspool.yaml" && printf 'approvers: [user1, user2]\nprivileges: {hostnet: {host_network: true}}\n' >>"$spool/dlspool.yaml"
+sed -i -e '0,/^privileges:.*{}/{/^privileges: {}/d}' "$spool/dlspool.yaml"
+wait_for 20 grep -q 'dlspool.yaml has changed' "$scratch/daemon.log"
+for name in special other; do
+    as 1 -H 'Content-Type: application/yaml' --data-binary $'name: '$name$'\nscript: "true"\nprivileged: [hostnet]\n' $api/jobs >"$scratch/special"
+    must "a job that asks for a privilege waits" wait_for 20 in_state $name held
+done
+unlike "$(as 1 http://localhost/approvals)" special- "its owner is not asked"
+like "$(as 2 http://localhost/approvals)" "special-.*user1.*privilege hostnet" "an approver sees who asks for what"
+is "$(status "$(as 1 -X POST $api/jobs/special/approve)")" 403 "the owner does not approve it"
+is "$(status "$(as 2 -X POST $api/jobs/other/refuse)")" 400 "a refusal says why"
+is "$(status "$(as 2 -X POST "$api/jobs/other/refuse?reason=not%20today")")" 202 "and with words is taken"
+ok "they are in why" wait_for 20 sh -c "grep -q 'not today' $spool/failed/other-*/why"
+decide() { as 2 -H 'Origin: http://localhost' -d "verb=approve&id=special&manifest=$1" http://localhost/approvals; }
+like "$(decide 0000)" "is another job now than the one that the page showed" "what was not shown is not approved"
+like "$(decide "$(sed -n 's/^first_manifest_sha256: "\(.*\)"/\1/p' "$(job_dir special)/job.yaml")")" 'asked to approve special' "what was shown is"
+ok "and it goes on" wait_for 20 in_state special "done"
+
 # The pages, through ssh -L.
 free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 ssh-keygen -q -t ed25519 -N '' -f "$scratch/host" && ssh-keygen -q -t ed25519 -N '' -f "$scratch/key"
@@ -182,12 +201,26 @@ cat >"$scratch/table" <<TABLE
 403 POST /jobs/{id}/release id=offers
 404 POST /jobs/{id}/release id=nothing
 409 POST /jobs/{id}/release id=pasted
+202 POST /jobs/{id}/top id=ordered
+403 POST /jobs/{id}/top id=offers
+404 POST /jobs/{id}/top id=nothing
+409 POST /jobs/{id}/top id=pasted
+202 POST /jobs/{id}/approve id=wanted
+403 POST /jobs/{id}/approve id=offers
+404 POST /jobs/{id}/approve id=nothing
+202 POST /jobs/{id}/refuse id=wanted query=reason=no
+400 POST /jobs/{id}/refuse id=wanted
+403 POST /jobs/{id}/refuse id=offers query=reason=no
+404 POST /jobs/{id}/refuse id=nothing query=reason=no
 ! pkill -STOP -P $daemon
 202 POST /jobs type=application/yaml body=script:%20echo
 ! pkill -CONT -P $daemon
 TABLE
 printf 'name: faulty\nscirpt: x\n' >"$scratch/faulty.yaml" && chown 5002:5002 "$scratch/faulty.yaml" && mv "$scratch/faulty.yaml" "$spool/incoming/"
 wait_for 20 in_state faulty failed
+as 1 -H 'Content-Type: application/yaml' --data-binary $'name: wanted\nscript: "true"\nprivileged: [hostnet]\n' $api/jobs >"$scratch/wanted"
+printf 'name: ordered\nscript: "true"\nhold: true\n' >"$scratch/ordered.yaml" && chown 5002:5002 "$scratch/ordered.yaml" && mv "$scratch/ordered.yaml" "$spool/incoming/"
+wait_for 20 in_state ordered held
 is "$("$top/tests/web/drive" "$top/web/openapi.yaml" "$page" "$scratch/table" 2>&1)" "" "every path and status is as openapi.yaml says"
 kill $ssh && wait $ssh 2>/dev/null
 kill "$(<"$scratch/sshd.pid")"

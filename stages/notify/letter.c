@@ -59,12 +59,15 @@ static struct text phrase_of(struct arena *arena, const struct letter_facts *fac
 {
     const struct occasion *occasion = facts->occasion;
     struct text why = occasion->why.length ? occasion->why : occasion->reason;
+    static const char again[] = "Waiting for approval: "; /* which the phrase says itself */
     struct text first;
     bool held = occasion->key.event == MESSAGE_HELD || occasion->key.event == MESSAGE_APPROVAL;
     if (held && facts->why.length) {
         struct text rest = facts->why;
         if (text_next(&rest, '\n', &first))
             why = first;
+        if (text_starts(why, again))
+            why = (struct text){why.data + strlen(again), why.length - strlen(again)};
     }
     switch (occasion->key.event) {
     case MESSAGE_BEGIN:

@@ -208,6 +208,10 @@ static void each_event_has_its_words(void **state)
         write_letter();
         has(letter.subject, words[event]);
     }
+    occasion.key.event = MESSAGE_APPROVAL;
+    facts.why = TEXT("Waiting for approval: privilege rdma.\n\nNext: x\n");
+    write_letter();
+    has(letter.subject, " waits for approval: privilege rdma.");
     occasion.key.event = MESSAGE_END;
     occasion.succeeded = true;
     write_letter();

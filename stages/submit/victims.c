@@ -21,8 +21,8 @@ struct reading {
     size_t capacity;
 };
 
-/* For how long has its present attempt run? */
-static int64_t read_time(const struct reading *reading, int job, const struct job_record *record)
+static struct usage_times read_times(const struct reading *reading, int job,
+                                     const struct job_record *record)
 {
     struct buffer log = {0};
     struct usage_times times = {0};
@@ -30,9 +30,13 @@ static int64_t read_time(const struct reading *reading, int job, const struct jo
     if (eventlog_read(job, &log, NULL) == 0)
         usage_recall(buffer_text(&log), record->attempt, reading->arena, &times, &node);
     buffer_free(&log);
-    return times.started && times.started < reading->terms->now
-               ? reading->terms->now - times.started
-               : 0;
+    return times;
+}
+
+/* For how long has its present attempt run? */
+static int64_t time_run(const struct usage_times *times, int64_t now)
+{
+    return times->started && times->started < now ? now - times->started : 0;
 }
 
 /* What is done again: from its checkpoint on, what a start costs; without one, everything. */
@@ -81,8 +85,10 @@ static void read_victim(struct reading *reading, const struct job_place *place, 
                               .has = use_of(record),
                               .saves = record->checkpoint_signal.length > 0,
                               .record = record};
-    victim->ran = read_time(reading, job, record);
-    victim->stops = resize_pending(job, record, &request) == 1 && request.to == 0;
+    const struct usage_times times = read_times(reading, job, record);
+    victim->ran = time_run(&times, reading->terms->now);
+    /* Between its end and its move to another directory it is still counted, and no request is pending. */
+    victim->stops = times.ended || (resize_pending(job, record, &request) == 1 && request.to == 0);
     victim->is_exempt = is_exempt(reading, victim);
     victim->loss = find_loss(victim, job);
 }

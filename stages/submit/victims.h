@@ -18,7 +18,7 @@ struct victim {
     double loss;            /* GPU-seconds; of a job without GPUs, CPU-seconds */
     bool saves;             /* it has a checkpoint */
     bool is_exempt;         /* it has not run for long enough */
-    bool stops;             /* it is being stopped already ... */
+    bool stops;             /* it is being stopped already, or has ended ... */
     bool chosen;            /* ... or is to be */
     struct job_record *record;
 };

@@ -28,9 +28,15 @@ static void come_back(const char *id)
     struct job_place place = {.state = STATE_SUBMITTED};
     snprintf(place.id, sizeof(place.id), "%s", id);
     append_event(id, STATE_SUBMITTED, "2026-01-01T12:00:00.000Z failed reason=Preempted\n");
-    append_event(id, STATE_SUBMITTED, "2026-01-01T12:00:00.000Z requeued attempt=1\n");
+    append_event(id, STATE_SUBMITTED, "2026-01-01T12:00:00.000Z requeued attempt=2\n");
     int job = open_job(id, STATE_SUBMITTED);
+    struct arena *texts = arena_new();
+    struct job_record record;
     assert_int_equal(resize_clear(job, &error), 0);
+    assert_int_equal(record_read(job, texts, &record, &error), 0);
+    record.attempt++;
+    assert_int_equal(record_replace(job, &record, &error), 0);
+    arena_free(texts);
     close(job);
     assert_int_equal(job_move(&spool, &place, STATE_RENDERED, now, &error), 0);
 }
@@ -109,6 +115,25 @@ static void nobody_is_stopped_who_is_needless(void **state)
     run_round_after(600);
     assert_true(is_told_to_stop(large));
     assert_false(is_told_to_stop(small));
+}
+
+/* A job that was stopped has ended, and track has not moved it yet: nobody else is stopped in its place. */
+static void who_has_ended_counts_as_stopped(void **state)
+{
+    (void)state;
+    begin(sharing);
+    const char *old = put("old", &(struct asking){.queue = "b", .gpus = 2, .checkpoint = true});
+    const char *new = put("new", &(struct asking){.queue = "b", .gpus = 2, .checkpoint = true});
+    run_round_after(0);
+    start(old);
+    start(new);
+    char ended[] = "2026-01-01T12:00:00.000Z ended attempt=1 outcome=failed main-0=143\n";
+    append_event(old, STATE_SUBMITTED, ended);
+    put("own", &(struct asking){.queue = "a", .gpus = 4});
+    run_round_after(600);
+    run_round_after(600);
+    assert_false(is_told_to_stop(old));
+    assert_false(is_told_to_stop(new));
 }
 
 /* Who has just begun is left alone. */
@@ -326,10 +351,15 @@ static void shares_hold_at_any_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_idle_is_borrowed_and_given_back), TEST(what_is_lent_is_bounded),
-        TEST(nobody_is_stopped_who_is_needless),       TEST(who_is_exempt_stays),
-        TEST(higher_priority_goes_first_in_its_queue), TEST(equals_wait_for_one_another),
-        TEST(what_was_asked_is_known_after_a_restart), TEST(shares_hold_at_any_moment),
+        TEST(what_is_idle_is_borrowed_and_given_back),
+        TEST(what_is_lent_is_bounded),
+        TEST(nobody_is_stopped_who_is_needless),
+        TEST(who_has_ended_counts_as_stopped),
+        TEST(who_is_exempt_stays),
+        TEST(higher_priority_goes_first_in_its_queue),
+        TEST(equals_wait_for_one_another),
+        TEST(what_was_asked_is_known_after_a_restart),
+        TEST(shares_hold_at_any_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

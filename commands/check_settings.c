@@ -120,6 +120,21 @@ static void look_at_messages(struct look *look, const struct settings *settings)
                      program, strerror(errno));
 }
 
+/* What only approvers give, and nobody is one. */
+static void look_at_approvers(struct look *look, const struct settings *settings)
+{
+    const struct job_limits *limits = &settings->limits;
+    bool wanted = false;
+    for (size_t i = 0; i < settings->privileges.count; i++)
+        wanted = wanted || settings->privileges.rows[i].approve;
+    for (size_t i = 0; i < limits->row_count; i++)
+        wanted = wanted || limits->rows[i].over == LIMIT_APPROVE;
+    if (wanted && !settings->approvers.count)
+        findings_say(look->findings,
+                     "approvers: warning: nobody is named, so jobs that want approval (privileges, "
+                     "limits.rows) wait until somebody is");
+}
+
 bool check_settings(const struct spool *spool, struct repository *repository,
                     struct findings *findings, bool quiet)
 {
@@ -138,6 +153,7 @@ bool check_settings(const struct spool *spool, struct repository *repository,
         if (!quiet)
             printf("dlspool.yaml is good\n");
         look_at_messages(&look, &settings);
+        look_at_approvers(&look, &settings);
         look.name = settings.executor.data;
         ask_executor(&look, spool, &settings, repository);
     }

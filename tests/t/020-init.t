@@ -22,10 +22,14 @@ for file in images.txt site.yaml retry.txt local/any/single.yaml; do
 done
 ok "the hook is there and can be run" test -x "$spool/templates.git/hooks/pre-receive"
 sed -i 's|^  command: .*|  command: [/no/such/mailer, -t]|' "$spool/dlspool.yaml"
+sed -i 's|^privileges: .*|privileges: {fuse: {devices: [/dev/fuse]}}|' "$spool/dlspool.yaml"
 output=$(dlspool check 2>"$scratch/warned")
 is $? 0 "what is committed first passes the check"
-is "$(<"$scratch/warned")" "notify.command: warning: /no/such/mailer: No such file or directory; no messages can be sent" \
+is "$(head -n 1 "$scratch/warned")" "notify.command: warning: /no/such/mailer: No such file or directory; no messages can be sent" \
     "which warns of a program that is not there yet"
+is "$(sed 1d "$scratch/warned")" "approvers: warning: nobody is named, so jobs that want approval (privileges, limits.rows) wait until somebody is" \
+    "and of approvals that nobody can give"
+sed -i 's|^privileges: .*|privileges: {fuse: {devices: [/dev/fuse], approve: no}}|' "$spool/dlspool.yaml"
 like "$output" '^executor null takes jobs: ' "which asks the executor"
 sed -i 's/^  pids: .*/  pids: 0/' "$spool/dlspool.yaml"
 like "$(dlspool check 2>&1)" '^dlspool.yaml:[0-9]+(:[0-9]+)?: local.pids: found 0, expected a whole number from 1' \

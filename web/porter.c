@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -27,13 +28,13 @@
 #include "web/page.h"
 #include "web/pass.h"
 
-enum { MOST_PAGES = 1000, BACKLOG = 128, REFUSED = 16 };
+enum { MOST_PAGES = 1000, MOST_OF_USER = 4, BACKLOG = 128, REFUSED = 16 };
 
 /* A process that answers a user's requests. */
 struct page {
     uid_t uid;
     pid_t process;
-    int socket;
+    int socket; /* -1: it takes no more connections, and lives on to answer those that it has */
 };
 
 struct porter {
@@ -90,9 +91,18 @@ static int listen_at(const char *path, struct error *error)
 
 /* ---- the pages ---- */
 
-static void forget_page(struct porter *porter, size_t at)
+/* It takes no more connections. */
+static void leave_page(struct porter *porter, size_t at)
 {
     sys.close(porter->pages[at].socket);
+    porter->pages[at].socket = -1;
+}
+
+/* Its process has ended. */
+static void forget_page(struct porter *porter, size_t at)
+{
+    if (porter->pages[at].socket >= 0)
+        sys.close(porter->pages[at].socket);
     porter->pages[at] = porter->pages[--porter->count];
 }
 
@@ -129,6 +139,14 @@ static void execute_page(const struct porter *porter, const struct passwd *user,
     _exit(127);
 }
 
+static size_t count_pages(const struct porter *porter, uid_t uid)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < porter->count; i++)
+        count += porter->pages[i].uid == uid;
+    return count;
+}
+
 /* Start a page for the user.  Its place in the table, or -1 and a sentence. */
 static int start_page(struct porter *porter, uid_t uid, struct error *error)
 {
@@ -136,6 +154,11 @@ static int start_page(struct porter *porter, uid_t uid, struct error *error)
     struct passwd *user = porter->root ? getpwuid(uid) : NULL;
     if (porter->root && !user)
         return error_set(error, "this machine knows no user %u", uid);
+    if (count_pages(porter, uid) >= MOST_OF_USER)
+        return error_set(
+            error,
+            "%d pages of yours do not end; end these processes (dlspool web --page), and try again",
+            MOST_OF_USER);
     if (porter->count == MOST_PAGES)
         return error_set(error, "%d users are served already", MOST_PAGES);
     if (pass_pair(sockets))
@@ -157,7 +180,7 @@ static int start_page(struct porter *porter, uid_t uid, struct error *error)
 static int find_page(const struct porter *porter, uid_t uid)
 {
     for (size_t i = 0; i < porter->count; i++)
-        if (porter->pages[i].uid == uid)
+        if (porter->pages[i].uid == uid && porter->pages[i].socket >= 0)
             return (int)i;
     return -1;
 }
@@ -169,28 +192,37 @@ static void look_at_page(struct porter *porter, size_t at)
     ssize_t count = recv(porter->pages[at].socket, &byte, 1, 0);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    forget_page(porter, at);
+    leave_page(porter, at);
+}
+
+static void forget_process(struct porter *porter, pid_t process)
+{
+    for (size_t i = porter->count; i-- > 0;)
+        if (porter->pages[i].process == process)
+            forget_page(porter, i);
 }
 
 /* Take the status of pages that have ended, and say what went wrong. */
-static void reap(void)
+static void reap(struct porter *porter)
 {
     int status;
     pid_t process;
-    while ((process = waitpid(-1, &status, WNOHANG)) > 0)
+    while ((process = waitpid(-1, &status, WNOHANG)) > 0) {
+        forget_process(porter, process);
         if (WIFSIGNALED(status) || WEXITSTATUS(status))
             log_warn("a page has ended with %s %d", WIFSIGNALED(status) ? "signal" : "status",
                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    }
 }
 
 /* The signal that has come. */
-static int take_signal(const struct porter *porter)
+static int take_signal(struct porter *porter)
 {
     struct signalfd_siginfo signal;
     if (sys.read(porter->signals, &signal, sizeof(signal)) != (ssize_t)sizeof(signal))
         return SIGCHLD;
     if (signal.ssi_signo == SIGCHLD)
-        reap();
+        reap(porter);
     return (int)signal.ssi_signo;
 }
 
@@ -236,7 +268,7 @@ static int hand_over(struct porter *porter, uid_t uid, int connection, struct er
     if (at >= 0 && errno == EAGAIN)
         return error_set(error, "too many connections at once; try again");
     if (at >= 0)
-        forget_page(porter, (size_t)at);
+        leave_page(porter, (size_t)at);
     at = start_page(porter, uid, error);
     if (at < 0)
         return -1;
@@ -278,15 +310,27 @@ static void serve(struct porter *porter)
             files[i + 2] = (struct pollfd){.fd = porter->pages[i].socket, .events = POLLIN};
         if (poll(files, pages + 2, -1) < 0 && errno != EINTR)
             break;
-        if (files[0].revents && take_signal(porter) != SIGCHLD)
-            break;
         for (size_t i = pages; i-- > 0;)
             if (files[i + 2].revents)
                 look_at_page(porter, i);
+        if (files[0].revents && take_signal(porter) != SIGCHLD)
+            break;
         if (files[1].revents)
             take_connections(porter);
     }
     free(files);
+}
+
+/* Connections that a page does not take yet count as open files of all that this user passes on: a user whose pages are
+ * stopped must not use up what others need. */
+static void raise_open_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit))
+            log_warn("the limit of open files could not be raised: %s", strerror(errno));
+    }
 }
 
 int porter_run(const struct porter_settings *settings, void (*ready)(const char *socket),
@@ -295,6 +339,7 @@ int porter_run(const struct porter_settings *settings, void (*ready)(const char 
     static const int taken[] = {SIGTERM, SIGINT, SIGCHLD};
     struct porter porter = {.settings = settings, .root = geteuid() == 0};
     signals_ignore();
+    raise_open_files();
     int result = -1;
     porter.signals = signals_take(taken, ARRAY_COUNT(taken), NULL, error);
     if (porter.signals < 0)

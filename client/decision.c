@@ -69,7 +69,9 @@ int decision_drop(const struct spool *spool, struct arena *arena, const struct j
 int decision_check_reason(const char *reason, struct error *error)
 {
     size_t length = reason ? strlen(reason) : 0;
-    if (length && length <= CONTROL_WORDS_LONGEST && !strpbrk(reason, "\r\n"))
+    if (length && strpbrk(reason, "\r\n"))
+        return error_set(error, "found several lines, expected one that says why");
+    if (length && length <= CONTROL_WORDS_LONGEST)
         return 0;
     return error_set(error, "found %zu bytes, expected one line of 1 to %d that says why", length,
                      CONTROL_WORDS_LONGEST);

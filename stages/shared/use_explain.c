@@ -69,14 +69,15 @@ static void explain_sharing(const struct use_over *over, const struct job_record
                   subject, used, row->gpus, type, needs, which);
     else if (then > limit_row_most_gpus(row))
         error_set(sentence,
-                  "%s uses %" PRId64 " GPUs%s, where %" PRId64 " are its own and %" PRId64
-                  " may be borrowed, and the job needs %d (%s)",
-                  subject, used, type, row->gpus, row->borrow_gpus, needs, which);
+                  "%s uses %" PRId64 " GPU%s%s: its own are %" PRId64 ", %" PRId64
+                  " more may be borrowed, and the job needs %d (%s)",
+                  subject, used, quantity_plural(used), type, row->gpus, row->borrow_gpus, needs,
+                  which);
     else
         error_set(sentence,
-                  "%s uses %" PRId64 " GPUs%s, where %" PRId64
-                  " are its own, and the job needs %d, which no other queue has idle to lend (%s)",
-                  subject, used, type, row->gpus, needs, which);
+                  "%s uses %" PRId64 " GPU%s%s: its own are %" PRId64
+                  ", and the job needs %d, which no other queue has idle to lend (%s)",
+                  subject, used, quantity_plural(used), type, row->gpus, needs, which);
 }
 
 void use_explain(const struct use_over *over, const struct job_record *record, enum use_phase phase,

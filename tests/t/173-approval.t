@@ -95,6 +95,7 @@ as $owner greedy 'privileged: hostnet'
 wait_for 20 in_state greedy held
 run_as $approver refuse "$(id_of greedy)" 2>"$scratch/said"
 is "$?" 2 "a refusal needs words"
+like "$(run_as $approver refuse greedy --reason $'no\nno' 2>&1)" 'found several lines, expected one that says why' "a refusal of several lines is none"
 is "$(run_as $approver refuse "$(id_of greedy)" --reason 'use the fabric: "rdma"')" \
     "asked to refuse $(id_of greedy): privilege hostnet" "a job is refused"
 ok "it fails with the words" wait_for 20 says greedy failed 'Refused by games: use the fabric: "rdma"'

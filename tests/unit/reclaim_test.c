@@ -56,7 +56,7 @@ static void what_is_idle_is_borrowed_and_given_back(void **state)
     const char *four = put("four", &(struct asking){.queue = "b", .gpus = 1});
     run_round_after(300);
     ran("");
-    expect_why(four, "queue b uses 6 GPUs, where 2 are its own and 4 may be borrowed, and the job "
+    expect_why(four, "queue b uses 6 GPUs: its own are 2, 4 more may be borrowed, and the job "
                      "needs 1 (limits.rows of dlspool.yaml, line 5,");
     start(one);
     start(two);

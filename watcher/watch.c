@@ -39,14 +39,17 @@ static const uint32_t event_mask = IN_MOVED_TO | IN_CREATE | IN_CLOSE_WRITE | IN
 struct scan {
     int file; /* -1: no scan is running */
     int64_t began;
-    size_t at, filled; /* bytes of `entries` */
-    char *entries;     /* READ_SIZE bytes, while a scan is running */
+    bool missed;        /* events, as far as is known when it begins */
+    unsigned int flags; /* of the names that it finds */
+    size_t at, filled;  /* bytes of `entries` */
+    char *entries;      /* READ_SIZE bytes, while a scan is running */
 };
 
 struct watch {
     char *path;
     int directory, inotify;
     bool local, warned, owed; /* owed: a scan is wanted before `due` */
+    bool missed;              /* events: names may have changed untold */
     const char *lost;         /* what happened to the directory; NULL: nothing */
     int64_t interval, remote_interval;
     int64_t due;      /* when the next regular scan begins */
@@ -209,7 +212,7 @@ static unsigned int flags_of(uint32_t mask)
 static void take_event(struct watch *watch, const struct inotify_event *event)
 {
     if (event->mask & IN_Q_OVERFLOW)
-        watch->owed = true;
+        watch->owed = watch->missed = true;
     else if (event->mask & IN_MOVE_SELF)
         watch->lost = "renamed";
     else if (event->mask & IN_UNMOUNT)
@@ -217,7 +220,7 @@ static void take_event(struct watch *watch, const struct inotify_event *event)
     else if (event->mask & (IN_DELETE_SELF | IN_IGNORED))
         watch->lost = watch->lost ? watch->lost : "removed";
     else if (event->len > 0 && !note_name(watch, event->name, flags_of(event->mask)))
-        watch->owed = true;
+        watch->owed = watch->missed = true;
 }
 
 /* Read what inotify has queued, until it is empty or `capacity` names wait. */
@@ -254,8 +257,11 @@ static int64_t interval_of(const struct watch *watch)
 
 static int begin_scan(struct watch *watch, int64_t now)
 {
+    bool missed = watch->missed || watch->inotify < 0;
     want_inotify(watch, now);
-    watch->owed = false;
+    watch->owed = watch->missed = false;
+    watch->scan.missed = missed;
+    watch->scan.flags = missed ? WATCH_SEEN | WATCH_CHANGED : WATCH_SEEN;
     watch->scan.began = now;
     watch->scan.file = sys.openat(watch->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (watch->scan.file < 0)
@@ -284,7 +290,7 @@ static int scan_some(struct watch *watch)
         while (scan->at < scan->filled) {
             const struct dirent64 *entry =
                 (const struct dirent64 *)(const void *)(scan->entries + scan->at);
-            if (!note_name(watch, entry->d_name, WATCH_SEEN))
+            if (!note_name(watch, entry->d_name, watch->scan.flags))
                 return 0;
             scan->at += entry->d_reclen;
         }
@@ -316,6 +322,7 @@ fail:
     if (errno == ENOENT || errno == ESTALE)
         watch->lost = errno == ESTALE ? "removed, or forgotten by its file server," : "removed";
     error_errno(error, "%s could not be scanned for new files", watch->path);
+    watch->missed = watch->missed || watch->scan.missed;
     end_scan(watch);
     watch->owed = true;
     watch->earliest = watch->due = now + interval_of(watch);

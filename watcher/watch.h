@@ -14,6 +14,7 @@
  * by default), one whole scan follows.  A scan begins only when all names of the previous one have
  * been handed out and a rest as long as that scan, up to ten seconds, has passed: neither a flood
  * nor a slow consumer makes it scan in a loop.
+ * What a scan finds after events were lost, or without inotify, may have changed untold: it has WATCH_CHANGED, too.
  *
  * Names that begin with a dot are never delivered.
  *

@@ -377,7 +377,7 @@ ok "one that is alone goes on at once" wait_for 20 in_state alone "done"
 gate long
 job beside 'after: "after:long"'
 ok "a job waits for another to begin" wait_for 20 held_for beside '(must begin)'
-like "$(why beside)" '^after:long is long-[a-z0-9]*, which waits in held/ itself' "and says that it has not"
+ok "and says that it has not" wait_for 20 held_for beside '^after:long is long-[a-z0-9]*, which waits in held/ itself'
 begun long
 ok "it goes on when that has begun, and not only when it ends" wait_for 20 in_state beside "done"
 ok "which is still there" in_state long held

@@ -375,6 +375,25 @@ static void a_new_user_goes_behind_who_has_waited(void **state)
     assert_int_equal(world.starts[3], 1);
 }
 
+/* Who is submitted is charged at once: jobs that are sent together go by weight, too. */
+static void one_batch_goes_by_weight(void **state)
+{
+    static const struct dropping both[USERS] = {{1, 1, HOUR, 0}, {4, 1, HOUR, 0}};
+    int of_the_first_four[USERS] = {0};
+    (void)state;
+    world.queue = true;
+    memcpy(world.users, both, sizeof(both));
+    begin_world("sync: none\n" WEIGHTS);
+    set_weights();
+    drop_jobs();
+    run_round_after(1000);
+    assert_int_equal(world.arrived_count, 6);
+    for (size_t i = 0; i < 4; i++)
+        of_the_first_four[world.jobs[world.arrived[i]].user]++;
+    assert_int_equal(of_the_first_four[0], 1);
+    assert_int_equal(of_the_first_four[1], 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, close_spool)
 
 int main(void)
@@ -386,6 +405,7 @@ int main(void)
         TEST(weights_go_on_after_a_restart),
         TEST(weights_below_the_highest_priority),
         TEST(a_new_user_goes_behind_who_has_waited),
+        TEST(one_batch_goes_by_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "tests/crash/invariants.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,10 @@
 #include "spool/eventlog.h"
 #include "spool/jobs.h"
 #include "spool/record.h"
+#include "spool/settings.h"
 #include "spool/subscription.h"
 #include "spool/usage.h"
+#include "stages/shared/decayed_use.h"
 #include "tests/crash/scheduler.h"
 #include "tests/crash/tree.h"
 
@@ -274,6 +277,44 @@ static void check_accounts(struct checking *checking)
     free(accounts.lines);
 }
 
+/* What the only user has used, in milliseconds of a GPU. */
+static void take_user(void *context, const struct decayed_user *user)
+{
+    *(double *)context += user->used;
+}
+
+static double used_by_all(struct checking *checking, const struct fair_share *share)
+{
+    struct decayed_use *use = decayed_use_new(&checking->spool, share);
+    struct error error;
+    double used = 0;
+    if (decayed_use_look(use, &error))
+        found(checking, FOUND_WRONG, "what users have used: %s", error.text);
+    decayed_use_walk(use, take_user, &used);
+    decayed_use_free(use);
+    return used;
+}
+
+/* What is kept of the users' shares, if anything, is what the accounts say. */
+static void check_shares(struct checking *checking)
+{
+    struct settings settings;
+    struct error error;
+    char path[TREE_PATH_SIZE];
+    if (settings_read(&settings, &checking->spool, &error)) {
+        found(checking, FOUND_WRONG, "%s", error.text);
+        return;
+    }
+    double kept = used_by_all(checking, &settings.shares);
+    snprintf(path, sizeof(path), "%s/history/shares", checking->check->world->spool);
+    unlink(path);
+    double used = used_by_all(checking, &settings.shares);
+    if (used <= 0 || fabs(kept - used) > used / 1000000)
+        found(checking, FOUND_WRONG, "by history/shares users used %f, and by the accounts %f",
+              kept, used);
+    settings_free(&settings);
+}
+
 /* A job */
 
 struct wanted {
@@ -296,6 +337,7 @@ static const struct wanted all_wanted[] = {
     [KIND_WIDE] = {STATE_DONE, NULL, 1, 1},
     [KIND_TIGHT] = {STATE_DONE, NULL, 1, 1},
     [KIND_ASKS] = {STATE_DONE, NULL, 1, 1},
+    [KIND_RAISED] = {STATE_DONE, NULL, 1, 1},
 };
 
 /* The time of the first or the last of the events with that name, or `otherwise`. */
@@ -344,6 +386,20 @@ static void check_approved(struct checking *checking, const struct job_place *pl
     if (time_of(checking, place, "approve", false, INT64_MAX) >
         time_of(checking, place, "intent", false, INT64_MAX))
         found(checking, FOUND_WRONG, "%s was submitted before it was approved", place->id);
+}
+
+/* The priority that was asked for is in its record, and in the manifest, which the scheduler was given. */
+static void check_raised(struct checking *checking, const char *job,
+                         const struct job_record *record)
+{
+    char line[32];
+    struct buffer manifest = read_part(job, "manifest.yaml");
+    snprintf(line, sizeof(line), "\npriority: \"%d\"\n", RAISED_TO);
+    if (record->priority != RAISED_TO)
+        found(checking, FOUND_LOST, "%s has priority %d", job, record->priority);
+    else if (!text_contains(buffer_text(&manifest), text_of(line)))
+        found(checking, FOUND_WRONG, "%s/manifest.yaml has another priority", job);
+    buffer_free(&manifest);
 }
 
 /* It has had the size that it was to have, once, and no request for another is left. */
@@ -403,6 +459,8 @@ static void check_ended_job(struct checking *checking, const char *job,
         check_order(checking, place, record);
     if (dropped->kind == KIND_ASKS)
         check_approved(checking, place);
+    if (dropped->kind == KIND_RAISED)
+        check_raised(checking, job, record);
     if (dropped->kind >= KIND_GROWS && dropped->kind <= KIND_WIDE)
         check_size(checking, job, dropped->kind, record);
 }
@@ -555,8 +613,11 @@ enum finding invariants_check(struct check *check)
         if (jobs_walk(&checking.spool, (enum state)state, check_job, &checking))
             found(&checking, FOUND_WRONG, "%s/ could not be read",
                   spool_state_name((enum state)state));
-    if (check->ended)
+    if (check->ended) {
         check_accounts(&checking);
+        if (check->scene->dropped[0].kind == KIND_RAISED)
+            check_shares(&checking);
+    }
     check_dropped(&checking);
     check_places(&checking);
     free(checking.tokens);

@@ -12,8 +12,9 @@
  *
  * To see this fail: let accept_claims() of stages/intake/accept.c dispose of the claims before it
  * publishes the jobs (lost), or leave out the unlinkat() of claim_dispose() and `suspect`
- * (doubled), or let preempt_recall() of stages/track/preempt.c recall nothing (lost).  The naive
- * scheduler below is a fault that is built in, and is always caught.
+ * (doubled), or let preempt_recall() of stages/track/preempt.c recall nothing (lost); or with
+ * tests/mutants/shares-are-kept-as-of-another-time.patch (wrong).  The naive scheduler below is a fault that is
+ * built in, and is always caught.
  */
 #include "tests/crash/harness.h"
 
@@ -56,6 +57,7 @@ static void run_body(struct result *result, void *context)
     world_enter(run->start, run->generation);
     scheduler_install(run->world->outside, run->naive);
     scheduler_has_room(run->scene->dropped[0].kind == KIND_WIDE);
+    world_is_deaf(run->scene->dropped[0].kind == KIND_RAISED);
     calls_stop(run->look);
     calls_install(&run->fault);
     drive_run(&drive, run->world);
@@ -347,7 +349,9 @@ void test_kills(void)
         try_stopped(small[i].scene, stop_twice, small[i].stride, twice);
     for (size_t i = 0; i < ARRAY_COUNT(resized); i++)
         try_stopped(resized[i].scene, stop_twice, resized[i].stride, twice);
-    if (geteuid() == 0) { /* who gives a file to another user */
+    if (geteuid() == 0) { /* who gives a file to another user, and may raise a priority */
+        try_killed(SCENE_ONE_RAISED, 1);
+        try_stopped(SCENE_ONE_RAISED, stop_twice, 23, twice);
         try_killed(SCENE_ONE_APPROVED, 1);
         try_stopped(SCENE_ONE_APPROVED, stop_twice, 23, twice);
     }

@@ -26,7 +26,7 @@ static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
     static const char *const words[] = {"good",  "flaky", "shaky", "bad",   "long",
                                         "after", "lost",  "grows", "moves", "yields",
-                                        "wide",  "tight", "asks"};
+                                        "wide",  "tight", "asks",  "raised"};
     bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
     bool stops = kind == KIND_MOVES || kind == KIND_YIELDS;
     struct dropped *dropped = &scene->dropped[scene->count++];
@@ -34,10 +34,11 @@ static void add_after(struct scene *scene, enum kind kind, const char *after)
     snprintf(dropped->file, sizeof(dropped->file), "%s-%02d.yaml", words[kind], scene->count);
     snprintf(
         dropped->bytes, sizeof(dropped->bytes),
-        "name: %s-%02d\nlibrary: any\ntype: %s\nretries: %d\n%s%s%s%s%s%s%sscript: |\n  echo %d\n"
+        "name: %s-%02d\nlibrary: %s\ntype: %s\nretries: %d\n%s%s%s%s%s%s%sscript: |\n  echo %d\n"
         "...\n",
-        words[kind], scene->count, kind == KIND_BAD ? "nonsense" : "single", kind == KIND_SHAKY,
-        after ? "after: [" : "", after ? after : "", after ? "]\n" : "",
+        words[kind], scene->count, kind == KIND_RAISED ? "jax" : "any",
+        kind == KIND_BAD ? "nonsense" : "single", kind == KIND_SHAKY, after ? "after: [" : "",
+        after ? after : "", after ? "]\n" : "",
         sized ? "tasks: {main: {cpus: 1}}\nsize: {min: 1, max: 2}\n" : "",
         stops ? "checkpoint: {signal: USR1, grace: 1s}\n" : "",
         kind == KIND_FLAKY ? "notify: end\n" : "", kind == KIND_ASKS ? "privileged: rdma\n" : "",
@@ -75,6 +76,8 @@ const struct scene *scene_get(int which)
         [SCENE_ONE_MOVED] = {.title = "1 job that is resized by its checkpoint"},
         [SCENE_ONE_WIDE] = {.title = "1 job that is resized before it starts"},
         [SCENE_ONE_APPROVED] = {.title = "1 job that is approved"},
+        [SCENE_ONE_RAISED] = {.title =
+                                  "1 job that gets another priority, of an owner who has a share"},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
     struct scene *scene = &scenes[which];
@@ -120,6 +123,9 @@ const struct scene *scene_get(int which)
     case SCENE_ONE_APPROVED:
         add(scene, KIND_ASKS);
         break;
+    case SCENE_ONE_RAISED:
+        add(scene, KIND_RAISED);
+        break;
     case SCENE_ONE_WIDE:
         add(scene, KIND_WIDE);
         break;
@@ -155,7 +161,9 @@ void world_prepare(const char *top)
     put_blob(git, index, "local/any/single.yaml",
              "job: ${job.id}\nname: ${job.name}\nscript: ${job.script}\nimage: ${image}\n"
              "cpus: {$eval: 'job.roles[0].cpus'}\n");
-    put_blob(git, index, "images.txt", "any * * * host\n");
+    put_blob(git, index, "local/jax/single.yaml",
+             "job: ${job.id}\nscript: ${job.script}\nimage: ${image}\npriority: ${job.priority}\n");
+    put_blob(git, index, "images.txt", "any * * * host\njax * * * host\n");
     put_blob(git, index, "site.yaml", "images: {allow_user: false}\n");
     put_blob(git, index, "retry.txt", "exit 193 transient \"again\"\n");
     if (git_index_write_tree_to(&tree_id, index, git) || git_tree_lookup(&tree, git, &tree_id) ||
@@ -182,10 +190,17 @@ static const char settings[] = "executor: local\n"
                                "limits:\n  rows: [{user: \"*\", running: 20, waiting: 100}]\n"
                                "notify: {command: [/nonexistent/sendmail]}\n";
 
-/* ... of scenes in which somebody approves; those of the others stay as they are, since the points that are tried
- * depend on them. */
+/* ... of scenes in which somebody approves, or users share; those of the others stay as they are, since the points
+ * that are tried depend on them. */
 static const char approving[] = "approvers: [1]\n"
                                 "privileges: {rdma: {capabilities: [IPC_LOCK]}}\n";
+static const char sharing[] = "shares: {weights: [{user: \"*\", weight: 2}]}\n";
+
+static const char *more_settings(const struct scene *scene)
+{
+    enum kind kind = scene->dropped[0].kind;
+    return kind == KIND_ASKS ? approving : kind == KIND_RAISED ? sharing : "";
+}
 
 void world_name(struct world *world, const char *top, const char *name)
 {
@@ -214,8 +229,7 @@ void world_make(struct world *world, const char *top, const char *name, const st
     }
     snprintf(path, sizeof(path), "%s/dlspool.yaml", world->spool);
     char all[sizeof(settings) + sizeof(approving)];
-    snprintf(all, sizeof(all), "%s%s", settings,
-             scene->dropped[0].kind == KIND_ASKS ? approving : "");
+    snprintf(all, sizeof(all), "%s%s", settings, more_settings(scene));
     tree_write(path, text_of(all), 0644);
     snprintf(path, sizeof(path), "%s/templates.git", world->spool);
     /* Relative, as another worker may put this world down again. */
@@ -276,10 +290,37 @@ static int approve_waiting(const struct world *world, drop_observer *seen)
     return count;
 }
 
+/* An administrator asks for another priority of jobs of rendered/ that are to have one.  Returns how many control
+ * files were dropped. */
+static int raise_waiting(const struct world *world, drop_observer *seen)
+{
+    char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE], file[64], bytes[128];
+    int count = 0;
+    snprintf(path, sizeof(path), "%s/rendered", world->spool);
+    struct tree_names names = tree_list(path);
+    for (size_t i = 0; i < names.count; i++) {
+        snprintf(note, sizeof(note), "%s/%s.note", world->outside, names.names[i]);
+        if (strncmp(names.names[i], "raised-", 7) != 0 || access(note, F_OK) == 0)
+            continue;
+        snprintf(file, sizeof(file), "priority-%zu.yaml", i);
+        snprintf(bytes, sizeof(bytes), "priority: {job: %s, value: %d}\n...\n", names.names[i],
+                 RAISED_TO);
+        snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, file);
+        tree_write(path, text_of(bytes), 0644);
+        tree_write(note, text_of("so\n"), 0644);
+        count++;
+        calls_changed();
+        if (seen)
+            seen(file, bytes);
+    }
+    tree_list_free(&names);
+    return count;
+}
+
 int world_user_acts(const struct world *world, drop_observer *seen)
 {
     char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
-    int count = approve_waiting(world, seen);
+    int count = approve_waiting(world, seen) + raise_waiting(world, seen);
     size_t refused = count_refused(world);
     snprintf(path, sizeof(path), "%s/submitted", world->spool);
     struct tree_names names = tree_list(path);
@@ -366,6 +407,12 @@ static int64_t tell_time(void)
 }
 
 static int chance;
+static bool deaf;
+
+void world_is_deaf(bool is)
+{
+    deaf = is;
+}
 
 void world_enter(int64_t start, int generation)
 {
@@ -397,6 +444,10 @@ ssize_t getrandom(void *bytes, size_t length, unsigned int flags)
  * in an order that is the same in every run.  (The kernel's own takes many milliseconds to end.) */
 int inotify_init1(int flags)
 {
+    if (deaf) {
+        errno = EMFILE;
+        return -1;
+    }
     return eventfd(0, flags & IN_CLOEXEC ? EFD_CLOEXEC | EFD_NONBLOCK : EFD_NONBLOCK);
 }
 

@@ -26,8 +26,10 @@ enum kind {
     KIND_YIELDS, /* is stopped to give way, and goes on */
     KIND_WIDE,   /* has its second processor from the beginning: there is room */
     KIND_TIGHT,  /* is declined once, for want of room */
-    KIND_ASKS    /* asks for a privilege, which somebody else approves, by a control file when it is
+    KIND_ASKS,   /* asks for a privilege, which somebody else approves, by a control file when it is
                                  * in held/ */
+    KIND_RAISED /* is declined until an administrator has asked for another priority; it runs for a minute,
+                                 * and its owner has a share */
 };
 
 struct dropped {
@@ -36,7 +38,7 @@ struct dropped {
     char bytes[256];
 };
 
-enum { MOST_DROPPED = 64 };
+enum { MOST_DROPPED = 64, RAISED_TO = 7 };
 
 struct scene {
     const char *title;
@@ -56,6 +58,7 @@ enum {
     SCENE_ONE_MOVED,
     SCENE_ONE_WIDE,
     SCENE_ONE_APPROVED,
+    SCENE_ONE_RAISED,
     SCENE_FIFTY,
     SCENE_COUNT
 };
@@ -80,9 +83,11 @@ uint64_t world_digest(const struct world *world);
 /* ... `generation` tells the chances of one process from those of the one before. */
 void world_enter(int64_t start, int generation);
 int64_t world_time(void);
+/* Is there no inotify?  Otherwise there is one that never tells of anything. */
+void world_is_deaf(bool is);
 void world_wait_until(int64_t time);
 
-/* What the user does: the control file for jobs that are to be killed.  `seen`, when not
+/* What the user does: the control files for jobs that are to be killed, approved or raised.  `seen`, when not
  * NULL, is told of each file that was dropped.  Returns how many were dropped. */
 typedef void drop_observer(const char *file, const char *bytes);
 int world_user_acts(const struct world *world, drop_observer *seen);

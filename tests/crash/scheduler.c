@@ -15,6 +15,7 @@
 #include "base/system.h"
 #include "stages/stage.h"
 #include "tests/crash/calls.h"
+#include "tests/crash/scene.h"
 #include "tests/crash/tree.h"
 
 const char scheduler_output[] = "one line\nanother line\n";
@@ -24,6 +25,7 @@ static bool naive, roomy;
 static scheduler_observer *observe;
 
 enum { FILE_NAME_SIZE = 128 };
+static const int64_t a_minute = 60 * 1000; /* milliseconds */
 
 static void name_file(char name[static FILE_NAME_SIZE], const char *id, int attempt,
                       const char *ending)
@@ -93,6 +95,19 @@ static void take_in(struct submission *submission)
     }
 }
 
+/* There is no room for it: once, or until it comes with the priority that it is to have. */
+static bool is_declined(const struct submission *submission)
+{
+    char line[32];
+    snprintf(line, sizeof(line), "\npriority: \"%d\"\n", RAISED_TO);
+    if (exists(submission->id, submission->attempt, ""))
+        return false;
+    return (first_word(submission->id, "tight") &&
+            !exists(submission->id, submission->attempt, ".declined")) ||
+           (first_word(submission->id, "raised") &&
+            !text_contains(submission->manifest, text_of(line)));
+}
+
 static void my_submit(struct executor *executor, struct submission **batch, size_t count)
 {
     (void)executor;
@@ -102,8 +117,7 @@ static void my_submit(struct executor *executor, struct submission **batch, size
             error_set(&batch[i]->error, "the scheduler does not answer");
             continue;
         }
-        if (first_word(batch[i]->id, "tight") && !exists(batch[i]->id, batch[i]->attempt, "") &&
-            !exists(batch[i]->id, batch[i]->attempt, ".declined")) {
+        if (is_declined(batch[i])) {
             add_line(batch[i]->id, batch[i]->attempt, ".declined", "no room\n");
             batch[i]->outcome = SUBMIT_NO_ROOM;
             error_set(&batch[i]->error, "there is no room");
@@ -127,7 +141,7 @@ static void poll_one(struct arena *arena, struct job_poll *poll)
     struct task_state *task = arena_allocate(arena, sizeof(*task));
     poll->tasks = task;
     poll->task_count = 1;
-    poll->started = clock_now();
+    poll->started = clock_now() - (first_word(id, "raised") ? a_minute : 0);
     snprintf(task->role, sizeof(task->role), "main");
     bool saves = (first_word(id, "moves") || first_word(id, "yields")) && attempt == 1;
     bool cancelled = exists(id, attempt, ".cancelled"), saved = exists(id, attempt, ".signalled");
@@ -147,7 +161,7 @@ static void poll_one(struct arena *arena, struct job_poll *poll)
     else if (first_word(id, "shaky") && attempt == 1)
         task->exit_code = EXIT_UNKNOWN;
     task->ended = true;
-    poll->ended = poll->started;
+    poll->ended = clock_now();
     poll->exit_code = task->exit_code;
     poll->phase = task->exit_code ? PHASE_FAILED : PHASE_SUCCEEDED;
     if (task->exit_code) {

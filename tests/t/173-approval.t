@@ -151,7 +151,7 @@ ok "approved as it is now it runs" wait_for 20 in_state void "done"
 as $owner wider 'privileged: rdma' 'hold: true'
 as $owner removed 'privileged: hostnet' 'hold: true'
 wait_for 20 in_state wider held && wait_for 20 in_state removed held
-tell $approver wider-yes "approve: $(id_of wider)"
+tell $other wider-yes "approve: $(id_of wider)" # who stays an approver
 tell $approver removed-yes "approve: $(id_of removed)"
 wait_for 20 test -e "$(job_dir wider)/approve" && wait_for 20 test -e "$(job_dir removed)/approve"
 sed -i -e 's/\[IPC_LOCK\]/[IPC_LOCK, SYS_ADMIN]/' -e "s/^approvers: .*/approvers: [$other]/" "$scratch/privileges"
@@ -161,6 +161,8 @@ ok "an approval is void when its approver is none any more" wait_for 20 says rem
     'An approval does not count: games is none of the approvers'
 tell $other wider-other "approve: $(id_of removed)"
 ok "another approver's counts" wait_for 20 in_state removed "done"
+ok "and when the table gives more than was approved" wait_for 20 says wider held \
+    'An approval does not count: the job wants something else now, or dlspool.yaml gives something else'
 tell $other wider-one "approve: $(id_of wider)"
 ok "what the table gives now is what is approved" wait_for 20 in_state wider "done"
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -81,13 +82,19 @@ static struct ruleset known_to(long abi)
     return ruleset;
 }
 
+/* Of what is no directory, because somebody put a file in its place, only rights to files can be given. */
 static int allow_path(const struct spool *spool, int ruleset, const char *name, uint64_t access)
 {
+    struct stat status;
     int path = openat(spool->root, name, O_PATH | O_CLOEXEC);
     if (path < 0)
-        return errno == ENOENT ? 0 : -1;
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+    if (fstat(path, &status) == 0 && !S_ISDIR(status.st_mode))
+        access &= READ | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE;
     struct landlock_path_beneath_attr rule = {.allowed_access = access, .parent_fd = path};
-    int result = (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    int result = 0;
+    if (access)
+        result = (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
     close(path);
     return result;
 }

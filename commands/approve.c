@@ -63,15 +63,9 @@ static int decide_about(struct deciding *deciding, const char *word)
 
 static int decide_all(struct deciding *deciding, char *const *words, int count)
 {
-    struct error error;
     int status = STATUS_DONE;
-    if (open_spool(&deciding->spool))
+    if (open_spool_and_settings(&deciding->spool, &deciding->settings))
         return STATUS_FAILED;
-    if (settings_read(&deciding->settings, &deciding->spool, &error)) {
-        complain("%s", error.text);
-        spool_close(&deciding->spool);
-        return STATUS_FAILED;
-    }
     deciding->arena = arena_new();
     for (int i = 0; i < count; i++) {
         int one = decide_about(deciding, words[i]);

@@ -238,17 +238,11 @@ int command_limits(int argument_count, char **arguments)
         options};
     struct settings settings;
     struct spool spool;
-    struct error error;
     int operand_count, status;
     if (!options_read(&usage, argument_count, arguments, &operand_count, &status))
         return status;
-    if (open_spool(&spool))
+    if (open_spool_and_settings(&spool, &settings))
         return STATUS_FAILED;
-    if (settings_read(&settings, &spool, &error)) {
-        complain("%s", error.text);
-        spool_close(&spool);
-        return STATUS_FAILED;
-    }
     status = show_limits(&spool, &settings, json);
     settings_free(&settings);
     spool_close(&spool);

@@ -16,6 +16,18 @@ int open_spool(struct spool *spool)
     return -1;
 }
 
+int open_spool_and_settings(struct spool *spool, struct settings *settings)
+{
+    struct error error;
+    if (open_spool(spool))
+        return -1;
+    if (settings_read(settings, spool, &error) == 0)
+        return 0;
+    complain("%s", error.text);
+    spool_close(spool);
+    return -1;
+}
+
 struct repository *open_templates(const char *path, const char *revision, bool faulty,
                                   struct error *error)
 {

@@ -147,17 +147,11 @@ int command_share(int argument_count, char **arguments)
         options};
     struct settings settings;
     struct spool spool;
-    struct error error;
     int operand_count, status;
     if (!options_read(&usage, argument_count, arguments, &operand_count, &status))
         return status;
-    if (open_spool(&spool))
+    if (open_spool_and_settings(&spool, &settings))
         return STATUS_FAILED;
-    if (settings_read(&settings, &spool, &error)) {
-        complain("%s", error.text);
-        spool_close(&spool);
-        return STATUS_FAILED;
-    }
     status = show_shares(&spool, &settings.shares, json);
     settings_free(&settings);
     spool_close(&spool);

@@ -3,19 +3,9 @@
 #
 # Seen to fail with: tests/mutants/web-*.patch.
 . "$(dirname "$0")/lib.bash"
-[ "$(id -u)" = 0 ] || skip_all "pages of several users are root's to start"
-[ -e /usr/lib/x86_64-linux-gnu/libmicrohttpd.so.12 ] || ldconfig -p | grep -q libmicrohttpd.so.12 || skip_all "libmicrohttpd12 is not installed"
-[ -x /usr/sbin/sshd ] && command -v ssh >/dev/null || skip_all "openssh-server or openssh-client is not installed"
-
-# Two users that only this script's processes know.
-if [ -z "${OWN_USERS:-}" ]; then
-    rm -rf "$scratch"
-    OWN_USERS=1 exec unshare -m -- "$0" "$@"
-fi
-{ cat /etc/passwd; for n in 1 2; do echo "user$n:x:500$n:500$n::$scratch/home$n:/bin/sh"; done; } >"$scratch/passwd"
-{ cat /etc/shadow; for n in 1 2; do echo "user$n:*:19000:0:99999:7:::"; done; } >"$scratch/shadow"
-chmod 644 "$scratch/passwd"
-mount --bind "$scratch/passwd" /etc/passwd && mount --bind "$scratch/shadow" /etc/shadow || skip_all "nothing can be mounted here"
+. "$(dirname "$0")/web.bash"
+need_web
+own_users "$@"
 
 new_spool null || exit 1
 chmod 1777 "$spool/incoming"
@@ -111,28 +101,9 @@ like "$(decide "$(sed -n 's/^first_manifest_sha256: "\(.*\)"/\1/p' "$(job_dir sp
 ok "and it goes on" wait_for 20 in_state special "done"
 
 # The pages, through ssh -L.
-free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-ssh-keygen -q -t ed25519 -N '' -f "$scratch/host" && ssh-keygen -q -t ed25519 -N '' -f "$scratch/key"
-mkdir -p /run/sshd
-for n in 1 2; do mkdir -p "$scratch/home$n"; chown "500$n" "$scratch/home$n"; done
-cat >"$scratch/sshd_config" <<CONFIG
-ListenAddress 127.0.0.1
-Port $(free_port)
-HostKey $scratch/host
-AuthorizedKeysFile $scratch/key.pub
-UsePAM no
-StrictModes no
-PidFile $scratch/sshd.pid
-CONFIG
-port=$(sed -n 's/^Port //p' "$scratch/sshd_config")
-/usr/sbin/sshd -f "$scratch/sshd_config" -E "$scratch/sshd.log"
-forward=$(free_port)
-wait_for 10 test -e "$scratch/sshd.pid"
-ssh -N -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ExitOnForwardFailure=yes -i "$scratch/key" -p "$port" \
-    -L "127.0.0.1:$forward:$socket" user2@127.0.0.1 2>"$scratch/ssh.err" &
-ssh=$!
+start_sshd
+forward_as 2 "$socket"
 page=http://localhost:$forward
-must "ssh forwards a port" wait_for 10 curl -sf -o "$scratch/jobs.html" "$page/jobs"
 like "$(<"$scratch/jobs.html")" "<a href=\"/jobs/$id\">$id</a>" "the page lists the jobs"
 said=$(curl -sS -o /dev/null -w '%{http_code} %{redirect_url}' -H "Origin: $page" --data-urlencode 'job=name: pasted
 script: "echo"' -d do=submit "$page/new")
@@ -223,7 +194,7 @@ printf 'name: ordered\nscript: "true"\nhold: true\n' >"$scratch/ordered.yaml" &&
 wait_for 20 in_state ordered held
 is "$("$top/tests/web/drive" "$top/web/openapi.yaml" "$page" "$scratch/table" 2>&1)" "" "every path and status is as openapi.yaml says"
 kill $ssh && wait $ssh 2>/dev/null
-kill "$(<"$scratch/sshd.pid")"
+kill "$sshd"
 
 # Names that look like markup stay names.
 dir=$(job_dir one)

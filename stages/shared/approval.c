@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "executors/registry/registry.h"
+#include "stages/users.h"
 
 int approval_find_grant(struct arena *arena, const struct settings *settings,
                         const struct job_record *record, struct grant *grant, struct error *error)
@@ -53,15 +54,18 @@ void approval_make(const struct settings *settings, const struct job_record *rec
     digest_grant(settings, record, approval->grant);
 }
 
-/* The bytes that are sealed: all of it, and the job's id and owner, by the record's own seal. */
+/* The bytes that are sealed: all of it, and the job's id and owner, by the record's own seal.  Seals of a dlspool
+ * before this one are without the approver's name. */
 static void make_seal(const struct seal_key *key, const struct job_record *record,
-                      const struct approval *approval, char seal[static SEAL_SIZE])
+                      const struct approval *approval, bool named, char seal[static SEAL_SIZE])
 {
     struct buffer bytes = {0};
     buffer_printf(&bytes, "%.*s\n%.*s\n%ju %jd\n%s\n%s\n%s\n", (int)record->id.length,
                   record->id.data, (int)record->seal.length,
                   record->seal.length ? record->seal.data : "", (uintmax_t)approval->uid,
                   (intmax_t)approval->when, approval->request, approval->manifest, approval->grant);
+    if (named)
+        buffer_printf(&bytes, "%s\n", approval->by);
     seal_make_approval(key, buffer_text(&bytes), seal);
     buffer_free(&bytes);
 }
@@ -69,7 +73,21 @@ static void make_seal(const struct seal_key *key, const struct job_record *recor
 void approval_seal(const struct seal_key *key, const struct job_record *record,
                    struct approval *approval)
 {
-    make_seal(key, record, approval, approval->seal);
+    make_seal(key, record, approval, true, approval->seal);
+}
+
+/* Does the seal fit?  One that leaves out the name does where it is the one that this machine has for the uid. */
+static bool is_sealed(const struct seal_key *key, const struct job_record *record,
+                      const struct approval *approval)
+{
+    char seal[SEAL_SIZE];
+    struct user user;
+    make_seal(key, record, approval, true, seal);
+    if (seal_equal(seal, text_of(approval->seal)))
+        return true;
+    users_find(approval->uid, &user);
+    make_seal(key, record, approval, false, seal);
+    return strcmp(user.name, approval->by) == 0 && seal_equal(seal, text_of(approval->seal));
 }
 
 /* ---- judging ---- */
@@ -94,7 +112,6 @@ static int find_fault(const struct settings *settings, const struct seal_key *ke
                       struct error *reason)
 {
     struct approval now;
-    char seal[SEAL_SIZE];
     if (approval_may_decide(settings, record, approval->uid, approval->by, reason))
         return -1;
     approval_make(settings, record, approval->uid, approval->by, approval->when, &now);
@@ -111,8 +128,7 @@ static int find_fault(const struct settings *settings, const struct seal_key *ke
                          "else, than what was approved");
     if (!key || !key->needed)
         return 0;
-    make_seal(key, record, approval, seal);
-    return seal_equal(seal, text_of(approval->seal))
+    return is_sealed(key, record, approval)
                ? 0
                : error_set(reason,
                            "nothing shows that %s has approved it: it has no seal of "

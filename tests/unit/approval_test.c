@@ -11,7 +11,7 @@
 #include "spool/wants.h"
 #include "stages/shared/approval_words.h"
 
-enum { OWNER = 1000, APPROVER = 1001, OTHER = 1002 };
+enum { OWNER = 1000, APPROVER = 1001, OTHER = 1002, UNKNOWN_TO_ALL = 3999999 };
 
 static const char table[] = "approvers: [1001, 1002, 1000]\n"
                             "privileges: {rdma: {capabilities: [IPC_LOCK]}}\n"
@@ -130,6 +130,35 @@ static void a_seal_is_of_one_job(void **state)
                      APPROVAL_VOID);
 }
 
+/* The file says that somebody else approved it. */
+static enum approval_answer judge_with_name(const struct seal_key *key, struct approval made,
+                                            const char *name)
+{
+    snprintf(made.by, sizeof(made.by), "%s", name);
+    assert_int_equal(approval_file_write(job, &made, &error), 0);
+    return approval_judge(&settings, key, &record, job, &approval, &error);
+}
+
+static void a_seal_is_of_who_approved(void **state)
+{
+    /* Made by a dlspool that left the name out. */
+    static const char old[] = "5d665c596886741fab20c29a3502f9c51067ec2c6b18834c9d1ffc4b7e1d7c99";
+    struct seal_key key = {.needed = true, .bytes = {1}};
+    struct approval made;
+    char number[16];
+    (void)state;
+    approval_make(&settings, &record, APPROVER, "ann", 1000, &made);
+    approval_seal(&key, &record, &made);
+    assert_int_equal(judge_with_name(&key, made, "ann"), APPROVAL_GIVEN);
+    assert_int_equal(judge_with_name(&key, made, "ben"), APPROVAL_VOID);
+    snprintf(number, sizeof(number), "%d", UNKNOWN_TO_ALL);
+    set("approvers: [3999999]\nprivileges: {rdma: {capabilities: [IPC_LOCK]}}\n");
+    approval_make(&settings, &record, UNKNOWN_TO_ALL, number, 1000, &made);
+    memcpy(made.seal, old, sizeof(old));
+    assert_int_equal(judge_with_name(&key, made, number), APPROVAL_GIVEN);
+    assert_int_equal(judge_with_name(&key, made, "ann"), APPROVAL_VOID);
+}
+
 static void one_decision_replaces_the_other(void **state)
 {
     struct control_request refusal;
@@ -198,6 +227,7 @@ int main(void)
         TEST(counts_until_something_changes),
         TEST(nobody_decides_about_their_own),
         TEST(a_seal_is_of_one_job),
+        TEST(a_seal_is_of_who_approved),
         TEST(one_decision_replaces_the_other),
         TEST(what_is_said),
         TEST(what_executors_cannot_give),

@@ -16,7 +16,7 @@
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
-#include "commands/usage_filter.h"
+#include "commands/usage_options.h"
 
 enum { MOST_FIELDS = 64, WIDEST = 1000 };
 
@@ -246,11 +246,14 @@ static int take_attempt(void *context, const struct usage *usage)
 static bool add_field(struct accounting *accounting, struct text word)
 {
     struct text name;
+    struct error error;
     text_next(&word, '%', &name);
     struct column *column = &accounting->columns[accounting->count];
-    column->field = acct_fields_find(name);
-    if (!column->field)
+    column->field = acct_fields_find(name, &error);
+    if (!column->field) {
+        complain("%s", error.text);
         return false;
+    }
     column->width = column->field->width;
     column->cut = word.length > 0;
     if (column->cut) {
@@ -345,6 +348,7 @@ int command_acct(int argument_count, char **arguments)
         options};
     int operands, status;
     struct spool spool;
+    struct error error;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
     if (lists)
@@ -358,9 +362,12 @@ int command_acct(int argument_count, char **arguments)
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;
-    status = usage_filter_prepare(&accounting.filter, &spool)
-                 ? print_accounts(&accounting, &spool, !bare)
-                 : STATUS_USAGE;
+    if (usage_filter_prepare(&accounting.filter, &spool, &error)) {
+        complain("%s", error.text);
+        status = STATUS_USAGE;
+    } else {
+        status = print_accounts(&accounting, &spool, !bare);
+    }
     spool_close(&spool);
     buffer_free(&accounting.line);
     buffer_free(&accounting.cell);

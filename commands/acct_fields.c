@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/nearest.h"
-#include "commands/complain.h"
 #include "commands/usage_filter.h"
 
 enum { SECOND = 1000, MEBIBYTE = 1 << 20, SIGNALLED = 128 };
@@ -481,7 +480,7 @@ const struct acct_field acct_fields[] = {
 };
 
 /* Fields by their names in small letters, as people write them. */
-static const struct acct_field *complain_of(struct text name)
+static void describe_unknown(struct text name, struct error *error)
 {
     static char small[ARRAY_COUNT(acct_fields)][16];
     const char *names[ARRAY_COUNT(acct_fields)] = {NULL};
@@ -492,17 +491,18 @@ static const struct acct_field *complain_of(struct text name)
             small[i][at] = (char)tolower((unsigned char)acct_fields[i].name[at]);
         names[i] = small[i];
     }
-    complain("--format: found %s, expected names such as ID,User,State,Elapsed%s; --helpformat "
-             "lists them",
-             error_quote(&quote, name.data, name.length), nearest_hint(&hint, name, names));
-    return NULL;
+    error_set(error,
+              "--format: found %s, expected names such as ID,User,State,Elapsed%s; --helpformat "
+              "lists them",
+              error_quote(&quote, name.data, name.length), nearest_hint(&hint, name, names));
 }
 
-const struct acct_field *acct_fields_find(struct text name)
+const struct acct_field *acct_fields_find(struct text name, struct error *error)
 {
     for (size_t i = 0; acct_fields[i].name; i++)
         if (name.length == strlen(acct_fields[i].name) &&
             strncasecmp(name.data, acct_fields[i].name, name.length) == 0)
             return &acct_fields[i];
-    return complain_of(name);
+    describe_unknown(name, error);
+    return NULL;
 }

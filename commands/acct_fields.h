@@ -19,8 +19,8 @@ struct acct_field {
     void (*write)(const struct acct_source *source, struct buffer *out);
 };
 
-/* Capital letters do not matter.  NULL after a complaint when there is none of that name. */
-const struct acct_field *acct_fields_find(struct text name);
+/* Capital letters do not matter.  NULL and a sentence about --format when there is none of that name. */
+const struct acct_field *acct_fields_find(struct text name, struct error *error);
 
 /* The table; it ends with a NULL name. */
 extern const struct acct_field acct_fields[];

@@ -13,6 +13,7 @@
 #include "commands/options.h"
 #include "commands/print.h"
 #include "commands/report_sums.h"
+#include "commands/usage_options.h"
 #include "stages/shared/capacity_file.h"
 
 enum { CELLS = 8, CELL_SIZE = 32 };
@@ -271,14 +272,19 @@ int command_report(int argument_count, char **arguments)
         options};
     int operands, status;
     struct spool spool;
+    struct error error;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
     if (!read_kind(arguments[1], &report.kind))
         return STATUS_USAGE;
     if (open_spool(&spool))
         return STATUS_FAILED;
-    status = usage_filter_prepare(&report.filter, &spool) ? make_report(&report, &spool, json)
-                                                          : STATUS_USAGE;
+    if (usage_filter_prepare(&report.filter, &spool, &error)) {
+        complain("%s", error.text);
+        status = STATUS_USAGE;
+    } else {
+        status = make_report(&report, &spool, json);
+    }
     spool_close(&spool);
     return status;
 }

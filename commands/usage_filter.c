@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
-#include "commands/complain.h"
 #include "client/job_filter.h"
 
 static const int64_t usual_days = 30;
@@ -50,58 +49,52 @@ static bool is_one_of(struct text word, const char *const *list)
     return false;
 }
 
-static bool check_states(const char *given)
+static int check_states(const char *given, struct error *error)
 {
     struct text rest = text_of(given), word;
     while (rest.length && text_next(&rest, ',', &word)) {
         struct nearest_hint hint;
         if (is_one_of(word, words) || is_one_of(word, others))
             continue;
-        complain("--state: found \"%.*s\", expected COMPLETED, FAILED, CANCELLED, TIMEOUT, "
-                 "OUT_OF_MEMORY, NODE_FAIL, PREEMPTED or DEADLINE%s",
-                 (int)word.length, word.data, nearest_hint(&hint, word, words));
-        return false;
+        return error_set(error,
+                         "--state: found \"%.*s\", expected COMPLETED, FAILED, CANCELLED, TIMEOUT, "
+                         "OUT_OF_MEMORY, NODE_FAIL, PREEMPTED or DEADLINE%s",
+                         (int)word.length, word.data, nearest_hint(&hint, word, words));
     }
-    return true;
+    return 0;
 }
 
-static bool is_administrator(const struct spool *spool, bool *administrator)
+static int find_administrator(const struct spool *spool, bool *administrator, struct error *error)
 {
     struct settings settings;
-    struct error error;
     *administrator = getuid() == 0 || getuid() == spool->owner;
     if (*administrator)
-        return true;
-    if (settings_read(&settings, spool, &error)) {
-        complain("%s", error.text);
-        return false;
-    }
+        return 0;
+    if (settings_read(&settings, spool, error))
+        return -1;
     *administrator = settings_is_administrator(&settings, spool, getuid());
     settings_free(&settings);
-    return true;
+    return 0;
 }
 
-static bool read_time(const char *option, const char *word, int64_t *time)
+static int read_time(const char *option, const char *word, int64_t *time, struct error *error)
 {
-    struct error error;
-    if (!word || job_filter_read_time(option, word, time, &error) == 0)
-        return true;
-    complain("%s", error.text);
-    return false;
+    return word ? job_filter_read_time(option, word, time, error) : 0;
 }
 
-bool usage_filter_prepare(struct usage_filter *filter, const struct spool *spool)
+int usage_filter_prepare(struct usage_filter *filter, const struct spool *spool,
+                         struct error *error)
 {
     bool administrator;
     filter->from = clock_now() - usual_days * CLOCK_DAY;
     filter->until = INT64_MAX;
-    if ((filter->states && !check_states(filter->states)) ||
-        !read_time("--starttime", filter->start, &filter->from) ||
-        !read_time("--endtime", filter->end, &filter->until) ||
-        !is_administrator(spool, &administrator))
-        return false;
+    if ((filter->states && check_states(filter->states, error)) ||
+        read_time("--starttime", filter->start, &filter->from, error) ||
+        read_time("--endtime", filter->end, &filter->until, error) ||
+        find_administrator(spool, &administrator, error))
+        return -1;
     filter->own = !filter->all && !filter->users && !administrator;
-    return true;
+    return 0;
 }
 
 static bool is_of_users(const struct usage *usage, const char *users)

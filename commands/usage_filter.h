@@ -1,6 +1,6 @@
 /* commands/usage_filter.h - selects attempts of the accounts by owner, end and state
  *
- * For acct and report.  An attempt belongs to the time at which it ended, so that none is in two periods.
+ * An attempt belongs to the time at which it ended, so that none is in two periods.
  */
 #ifndef COMMANDS_USAGE_FILTER_H
 #define COMMANDS_USAGE_FILTER_H
@@ -19,19 +19,10 @@ struct usage_filter {
     int64_t from, until;
 };
 
-/* The rows of an option table; `filter` is the struct's name. */
-#define USAGE_FILTER_OPTIONS(filter)                                                               \
-    {"starttime",     'S',    OPTION_TEXT,                                                         \
-     &(filter).start, "TIME", "only what ended since then: 12h, 2d, 2026-05-01 (default: 30d)"},   \
-        {"endtime", 'E', OPTION_TEXT, &(filter).end, "TIME", "only what ended before then"},       \
-        {"user", 'u', OPTION_TEXT, &(filter).users, "USER", "only of that user"},                  \
-    {                                                                                              \
-        "all", 'a', OPTION_FLAG, &(filter).all, NULL, "of all users, not only mine"                \
-    }
-
-/* Parse the options, and find out whether the caller is an administrator, who sees all without asking.  False
- * after a complaint. */
-bool usage_filter_prepare(struct usage_filter *filter, const struct spool *spool);
+/* Parse the options, and find out whether the caller is an administrator, who sees all without asking.  -1 and a
+ * sentence, which names the option. */
+int usage_filter_prepare(struct usage_filter *filter, const struct spool *spool,
+                         struct error *error);
 
 bool usage_filter_takes(const struct usage_filter *filter, const struct usage *usage);
 /* The same, whenever it ended. */

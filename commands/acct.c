@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "commands/acct_fields.h"
+#include "client/acct_fields.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/open.h"

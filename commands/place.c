@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "commands/share_lines.h"
+#include "client/share_lines.h"
 #include "spool/jobs.h"
 #include "spool/order_request.h"
 #include "spool/settings.h"

@@ -12,7 +12,7 @@
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
-#include "commands/report_sums.h"
+#include "client/report_sums.h"
 #include "commands/usage_options.h"
 #include "stages/shared/capacity_file.h"
 

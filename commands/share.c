@@ -12,7 +12,7 @@
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
-#include "commands/share_lines.h"
+#include "client/share_lines.h"
 #include "spool/jobs.h"
 #include "spool/settings.h"
 

@@ -3,7 +3,7 @@
 #define COMMANDS_USAGE_OPTIONS_H
 
 #include "commands/options.h"
-#include "commands/usage_filter.h"
+#include "client/usage_filter.h"
 
 /* The rows of an option table; `filter` is the struct's name. */
 #define USAGE_FILTER_OPTIONS(filter)                                                               \

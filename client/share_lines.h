@@ -1,6 +1,6 @@
-/* commands/share_lines.h - what users and groups have used of late, and what part is to be theirs */
-#ifndef COMMANDS_SHARE_LINES_H
-#define COMMANDS_SHARE_LINES_H
+/* client/share_lines.h - what users and groups have used of late, and what part is to be theirs */
+#ifndef CLIENT_SHARE_LINES_H
+#define CLIENT_SHARE_LINES_H
 
 #include "stages/shared/decayed_use.h"
 

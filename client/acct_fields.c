@@ -1,5 +1,5 @@
-/* commands/acct_fields.c - the fields of an attempt in the accounts, by sacct's names */
-#include "commands/acct_fields.h"
+/* client/acct_fields.c - the fields of an attempt in the accounts, by sacct's names */
+#include "client/acct_fields.h"
 
 #include <ctype.h>
 #include <grp.h>
@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/nearest.h"
-#include "commands/usage_filter.h"
+#include "client/usage_filter.h"
 
 enum { SECOND = 1000, MEBIBYTE = 1 << 20, SIGNALLED = 128 };
 static const char unknown[] = "unknown";

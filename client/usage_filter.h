@@ -1,9 +1,9 @@
-/* commands/usage_filter.h - selects attempts of the accounts by owner, end and state
+/* client/usage_filter.h - selects attempts of the accounts by owner, end and state
  *
  * An attempt belongs to the time at which it ended, so that none is in two periods.
  */
-#ifndef COMMANDS_USAGE_FILTER_H
-#define COMMANDS_USAGE_FILTER_H
+#ifndef CLIENT_USAGE_FILTER_H
+#define CLIENT_USAGE_FILTER_H
 
 #include "spool/settings.h"
 #include "spool/usage.h"

@@ -1,5 +1,5 @@
-/* commands/usage_filter.c - selects attempts of the accounts by owner, end and state */
-#include "commands/usage_filter.h"
+/* client/usage_filter.c - selects attempts of the accounts by owner, end and state */
+#include "client/usage_filter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
-/* commands/report_sums.h - sums of the accounts by day, user, group, queue, size, or deadline
+/* client/report_sums.h - sums of the accounts by day, user, group, queue, size, or deadline
  *
  * Rows grow with the number of days, users and so on, not with that of attempts; only deadlines keep some
  * bytes for each job that has one.
  */
-#ifndef COMMANDS_REPORT_SUMS_H
-#define COMMANDS_REPORT_SUMS_H
+#ifndef CLIENT_REPORT_SUMS_H
+#define CLIENT_REPORT_SUMS_H
 
 #include "base/names.h"
-#include "commands/usage_filter.h"
+#include "client/usage_filter.h"
 
 enum report_kind {
     REPORT_UTILIZATION, /* by day (UTC): what was held on that day, whenever the attempt ended */

@@ -1,5 +1,5 @@
-/* commands/report_sums.c - sums of the accounts by day, user, group, queue, size, or deadline */
-#include "commands/report_sums.h"
+/* client/report_sums.c - sums of the accounts by day, user, group, queue, size, or deadline */
+#include "client/report_sums.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "commands/acct_fields.h"
+#include "client/acct_fields.h"
 
 enum { MOST_ROWS = 1 << 20, MOST_JOBS = 1 << 24, NAME_SIZE = 128 };
 

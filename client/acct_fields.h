@@ -1,10 +1,10 @@
-/* commands/acct_fields.h - the fields of an attempt in the accounts, by sacct's names
+/* client/acct_fields.h - the fields of an attempt in the accounts, by sacct's names
  *
  * The values are written as sacct writes them, so that what reads sacct's output reads ours.  Fields that
  * sacct does not have are at the end of the table.
  */
-#ifndef COMMANDS_ACCT_FIELDS_H
-#define COMMANDS_ACCT_FIELDS_H
+#ifndef CLIENT_ACCT_FIELDS_H
+#define CLIENT_ACCT_FIELDS_H
 
 #include "spool/usage.h"
 

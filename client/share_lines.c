@@ -1,5 +1,5 @@
-/* commands/share_lines.c - what users and groups have used of late, and what part is to be theirs */
-#include "commands/share_lines.h"
+/* client/share_lines.c - what users and groups have used of late, and what part is to be theirs */
+#include "client/share_lines.h"
 
 #include <stdlib.h>
 

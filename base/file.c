@@ -28,12 +28,15 @@ int file_write_all(int file, struct text bytes, const char *name, struct error *
     return 0;
 }
 
-int file_read_all(int file, size_t limit, struct buffer *out, const char *name, struct error *error)
+/* Read to the end.  `size` is the file's by its status, or 0 when that is not known: where a read that asked for more
+ * has ended just there, that was the end. */
+static int read_to_end(int file, size_t size, size_t limit, struct buffer *out, const char *name,
+                       struct error *error)
 {
     size_t start = out->length;
     for (;;) {
         size_t have = out->length - start;
-        size_t want = have == 0 ? 4096 : 65536;
+        size_t want = have == 0 ? (size ? size + 1 : 4096) : 65536;
         if (want > limit + 1 - have)
             want = limit + 1 - have;
         ssize_t count = sys.read(file, buffer_reserve(out, want), want);
@@ -43,11 +46,17 @@ int file_read_all(int file, size_t limit, struct buffer *out, const char *name, 
             return error_errno(error, "%s could not be read", name);
         out->length += (size_t)count;
         out->data[out->length] = '\0';
-        if (count == 0)
-            return 0;
-        if (out->length - start > limit)
+        have += (size_t)count;
+        if (have > limit)
             return error_set(error, "%s is larger than %zu bytes", name, limit);
+        if (count == 0 || (size && have == size && (size_t)count < want))
+            return 0;
     }
+}
+
+int file_read_all(int file, size_t limit, struct buffer *out, const char *name, struct error *error)
+{
+    return read_to_end(file, 0, limit, out, name, error);
 }
 
 int file_rename(int from, const char *old_name, int to, const char *new_name)
@@ -144,7 +153,7 @@ static int read_once(int directory, const char *name, size_t limit, struct buffe
     else if (!S_ISREG(status.st_mode))
         error_set(error, "%s is not a regular file", name);
     else
-        result = file_read_all(file, limit, out, name, error);
+        result = read_to_end(file, (size_t)status.st_size, limit, out, name, error);
     if (result && errno == 0)
         errno = EBADMSG;
     int keep = errno;

@@ -128,6 +128,43 @@ static void reading_is_bounded(void **state)
     buffer_free(&bytes);
 }
 
+static int reads;
+static const char *grows; /* the file that gets more while it is read */
+
+static ssize_t counted_read(int file, void *bytes, size_t length)
+{
+    if (reads++ == 0 && grows) {
+        int writer = openat(scratch.directory, grows, O_WRONLY | O_APPEND | O_CLOEXEC);
+        assert_int_equal(write(writer, "and more", 8), 8);
+        close(writer);
+    }
+    return real.read(file, bytes, length);
+}
+
+/* A file whose size is known takes one read; the sizes of /proc are 0, and of /sys they are wrong. */
+static void the_end_of_a_file_is_known(void **state)
+{
+    (void)state;
+    struct buffer bytes = {NULL, 0, 0};
+    put(scratch.directory, "ten", "0123456789");
+    sys.read = counted_read;
+    reads = 0;
+    assert_int_equal(file_read_at(scratch.directory, "ten", 100, &bytes, &error), 0);
+    assert_int_equal(reads, 1);
+    assert_int_equal(bytes.length, 10);
+    buffer_clear(&bytes);
+    grows = "ten";
+    reads = 0;
+    assert_int_equal(file_read_at(scratch.directory, "ten", 100, &bytes, &error), 0);
+    assert_string_equal(bytes.data, "0123456789and more");
+    grows = NULL;
+    reads = 0;
+    assert_int_equal(file_read_at(-1, "/proc/self/status", 65536, &bytes, &error), 0);
+    assert_true(reads > 1);
+    assert_non_null(strstr(bytes.data, "nonvoluntary_ctxt_switches"));
+    buffer_free(&bytes);
+}
+
 static void only_regular_files_are_read(void **state)
 {
     (void)state;
@@ -195,6 +232,9 @@ static void interruptions_and_short_counts_are_gone_over(void **state)
     assert_int_equal(file_write_all(file, TEXT(""), "file", &error), 0);
     assert_int_equal(lseek(file, 0, SEEK_SET), 0);
     assert_int_equal(file_read_all(file, 10, &bytes, "file", &error), 0);
+    assert_string_equal(bytes.data, "0123456789");
+    buffer_clear(&bytes);
+    assert_int_equal(file_read_at(scratch.directory, "file", 10, &bytes, &error), 0);
     assert_string_equal(bytes.data, "0123456789");
     buffer_free(&bytes);
     sys.write = full_write;
@@ -282,6 +322,7 @@ int main(void)
         SYSTEM_TEST(nothing_leads_into_another_mount),
         SYSTEM_TEST(an_old_kernel_opens_single_names_safely),
         SYSTEM_TEST(reading_is_bounded),
+        SYSTEM_TEST(the_end_of_a_file_is_known),
         SYSTEM_TEST(only_regular_files_are_read),
         SYSTEM_TEST(interruptions_and_short_counts_are_gone_over),
         SYSTEM_TEST(a_walk_sees_every_name_once),

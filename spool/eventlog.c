@@ -69,14 +69,11 @@ void eventlog_end(struct buffer *line)
     buffer_add_byte(line, '\n');
 }
 
-/* Whether the file ends within a line, because a crash cut the last write. */
-static bool ends_in_mid_line(int file)
+/* Whether the file of that size ends within a line, because a crash cut the last write. */
+static bool ends_in_mid_line(int file, off_t size)
 {
-    struct stat status;
     char last;
-    if (sys.fstat(file, &status) || status.st_size == 0)
-        return false;
-    return sys.pread(file, &last, 1, status.st_size - 1) == 1 && last != '\n';
+    return size > 0 && sys.pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
 /* Is it a link to a file of somebody else's, put there by who may write to the directory?  (Links to a job's own files
@@ -87,8 +84,8 @@ static bool is_strangers(const struct stat *file, int directory)
     return file->st_nlink > 1 && (sys.fstat(directory, &status) || status.st_uid != file->st_uid);
 }
 
-/* Open the log.  Its name may be that of a directory, a link or a pipe. */
-static int open_log(int directory, const char *name)
+/* Open the log, and tell its size, 0 or less if it is new.  Its name may be that of a directory, a link or a pipe. */
+static int open_log(int directory, const char *name, off_t *size)
 {
     const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat status = {.st_size = -1};
@@ -96,11 +93,13 @@ static int open_log(int directory, const char *name)
     bool is_none = file < 0 ? errno == EISDIR || errno == ELOOP || errno == ENXIO
                             : !sys.fstat(file, &status) &&
                                   (!S_ISREG(status.st_mode) || is_strangers(&status, directory));
+    *size = status.st_size;
     if (!is_none) {
         if (file >= 0 && status.st_size == 0)
             (void)spool_file_give(file, directory, (gid_t)-1);
         return file;
     }
+    *size = 0;
     if (file >= 0)
         sys.close(file);
     return spool_file_damaged(directory, name) ? -1 : sys.openat(directory, name, flags, 0644);
@@ -108,11 +107,12 @@ static int open_log(int directory, const char *name)
 
 int eventlog_append_to(int directory, const char *name, struct text lines, struct error *error)
 {
-    int file = open_log(directory, name);
+    off_t size;
+    int file = open_log(directory, name, &size);
     if (file < 0)
         return error_errno(error, "%s could not be opened", name);
     int result = 0;
-    if (ends_in_mid_line(file))
+    if (ends_in_mid_line(file, size))
         result = file_write_all(file, TEXT("\n"), name, error);
     if (!result)
         result = file_write_all(file, lines, name, error);

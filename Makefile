@@ -11,7 +11,8 @@
 #   make fuzz-corpus  every fuzz target over its corpus, under the same sanitizers
 #   make fuzz       fuzz each target for SECONDS=60 with libFuzzer (clang, libclang-rt-14-dev)
 #   make mutants    break the code by each of tests/mutants/*.patch, or MUTANTS="name name", and see it caught
-#   make bench      measure; prints, asserts nothing
+#   make bench      measure; prints, asserts nothing.  AGAINST=COMMIT: beside another build, which is built aside, in
+#                   turns; BENCH="--journal --past 1000000" and other options of tests/bench/bench
 #   make tables     simulate the traces in DLSPOOL_TRACES; writes the tables of docs/deadlines.md
 #   make install    PREFIX=/usr/local DESTDIR= UNITDIR=PREFIX/lib/systemd/system
 #   make uninstall  with the same
@@ -279,11 +280,18 @@ $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libdlspool.a
 	@mkdir -p $(@D)
 	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(BUILD)/libdlspool.a -lcmocka $(ALL_LIBS)
 
+# With AGAINST only what two builds have in common: the table of the null executor.
+ifdef AGAINST
+bench: $(BUILD)/dlspool
+	@against=$$(CC='$(CC)' tests/bench/aside '$(AGAINST)') && \
+	    DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench --against "$$against" --label '$(AGAINST)' $(BENCH)
+else
 bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench $(BUILD)/bench/slurm_bench
-	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench $(BENCH)
 	@$(BUILD)/bench/kubernetes_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/kubernetes $(CURDIR)/$(BUILD)/bench/kubernetes_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/slurm $(CURDIR)/$(BUILD)/bench/slurm_bench
+endif
 
 # SECONDS of jobs all the time, with kills in the middle of work, one every ten seconds.
 soak: $(BUILD)/dlspool

@@ -13,8 +13,8 @@
 #include "stages/users.h"
 
 enum { WORD_SIZE = 256 }; /* bytes of the word by which a job is meant */
-/* Milliseconds: resubmit has seen it by then, and what has happened to the jobs of a row with gpu_hours. */
-static const int64_t retry_counts = 10000, gpu_hours_count = 10000;
+/* Milliseconds: resubmit has seen it by then, and how old what is known of others' jobs may be. */
+static const int64_t retry_counts = 10000, look_counts = 10000;
 
 /* What counts although no look has found it yet: a job of this batch, or a retry. */
 struct expected {
@@ -31,7 +31,8 @@ struct backlog {
     bool looked;       /* in this batch */
     bool known;        /* ever */
     bool timed;        /* a row with gpu_hours refuses, or wants approval */
-    int64_t next_look; /* where it is timed, of clock_elapsed() */
+    bool decides;      /* any row does */
+    int64_t next_look; /* where one decides, of clock_elapsed() */
 };
 
 static const struct limit_row *waiting_row(const struct backlog *backlog)
@@ -58,17 +59,20 @@ struct backlog *backlog_new(const struct stage *stage)
 {
     const struct job_limits *limits = &stage->settings.limits;
     unsigned int states = 1u << STATE_RENDERED | 1u << STATE_HELD;
-    bool needed = limits->waiting;
+    bool needed = limits->waiting, decides = false;
     for (size_t i = 0; i < limits->row_count; i++) {
         needed = needed || is_of_intake(&limits->rows[i]);
-        if (limits->rows[i].over != LIMIT_WAIT)
-            states |= 1u << STATE_SUBMITTED;
+        decides = decides || limits->rows[i].over != LIMIT_WAIT;
     }
     if (!needed)
         return NULL;
+    if (decides)
+        states |= 1u << STATE_SUBMITTED;
     struct backlog *backlog = memory_allocate(sizeof(*backlog));
-    *backlog = (struct backlog){
-        .stage = stage, .rows = memory_allocate((limits->row_count + 1) * sizeof(*backlog->rows))};
+    *backlog =
+        (struct backlog){.stage = stage,
+                         .rows = memory_allocate((limits->row_count + 1) * sizeof(*backlog->rows)),
+                         .decides = decides};
     for (size_t i = 0; i < limits->row_count; i++) {
         struct limit_row *row = &backlog->rows[i];
         *row = limits->rows[i];
@@ -126,15 +130,15 @@ static void look_again(struct backlog *backlog)
 {
     struct error error;
     backlog->looked = backlog->known = true;
-    backlog->next_look = clock_elapsed() + gpu_hours_count;
+    backlog->next_look = clock_elapsed() + look_counts;
     if (use_look(backlog->use, &error))
         log_warn("the jobs that wait cannot be counted: %s", error.text);
 }
 
-/* GPU-hours grow by themselves: a job without a time limit uses more and more, and no job that comes shows it. */
-static bool is_old(const struct backlog *backlog, const struct job_record *record)
+/* What nothing that comes shows: GPU-hours grow by themselves, and resubmit brings jobs back. */
+static bool is_old(const struct backlog *backlog)
 {
-    return backlog->timed && record->gpus > 0 && clock_elapsed() >= backlog->next_look;
+    return backlog->decides && clock_elapsed() >= backlog->next_look;
 }
 
 enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record *record,
@@ -143,7 +147,7 @@ enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record
     struct use_over over;
     if (!backlog)
         return BACKLOG_OPEN;
-    if (!backlog->known || is_old(backlog, record))
+    if (!backlog->known || is_old(backlog))
         look_again(backlog);
     if (!use_exceeds_waiting(backlog->use, record, &over))
         return BACKLOG_OPEN;

@@ -4,7 +4,7 @@
  *
  * Intake walks the directories once when it starts (stages/shared/use.h).  From then on it counts what it adds
  * itself, and walks them again, at most once a batch, only when a job would be over a limit, and every 10 seconds while
- * jobs with GPUs come where a row with gpu_hours is for intake.  For such rows it reads the accounts, too.
+ * jobs come where a row refuses or wants approval.  For such rows with gpu_hours it reads the accounts, too.
  *
  * Known weakness: a job that resubmit brings back by itself counts only from the next walk on.
  */

@@ -387,13 +387,26 @@ static int see_job(void *context, const struct job_place *place)
     return 0;
 }
 
+static const struct {
+    enum state state;
+    enum use_phase phase;
+} directories[] = {
+    {STATE_RENDERED, USE_WAITING}, {STATE_HELD, USE_WAITING}, {STATE_SUBMITTED, USE_RUNNING}};
+
+/* A job that moves against the order of the look, as one of held/ that is approved, is met in neither directory. */
+static bool is_there(const struct use *use, const struct counted *job)
+{
+    struct stat status;
+    for (size_t i = 0; i < ARRAY_COUNT(directories); i++)
+        if (use->states & 1u << directories[i].state &&
+            !sys.fstatat(use->spool->states[directories[i].state], names_text(job).data, &status,
+                         AT_SYMLINK_NOFOLLOW))
+            return true;
+    return false;
+}
+
 int use_look(struct use *use, struct error *error)
 {
-    static const struct {
-        enum state state;
-        enum use_phase phase;
-    } directories[] = {
-        {STATE_RENDERED, USE_WAITING}, {STATE_HELD, USE_WAITING}, {STATE_SUBMITTED, USE_RUNNING}};
     struct counted *next;
     use->seek_starts = use->time && clock_elapsed() >= use->starts_next;
     if (use->seek_starts)
@@ -409,7 +422,7 @@ int use_look(struct use *use, struct error *error)
     }
     for (struct counted *job = names_first(use->jobs); job; job = next) {
         next = names_after(job);
-        if (!job->seen && !job->held)
+        if (!job->seen && !job->held && !is_there(use, job))
             forget_job(use, job);
     }
     /* After the directories: what has left submitted/ has its line by now. */

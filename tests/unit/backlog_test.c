@@ -382,6 +382,66 @@ static void hours_that_were_used_want_approval(void **state)
     assert_null(backlog);
 }
 
+static const char *moving; /* NULL: nothing moves */
+static struct system_calls real;
+
+/* It is approved just before held/ is looked at. */
+static int open_while_it_moves(int directory, const char *name, int flags, mode_t mode)
+{
+    struct job_place place = {.state = STATE_HELD};
+    if (moving && directory == own.spool.states[STATE_HELD]) {
+        snprintf(place.id, sizeof(place.id), "%s", moving);
+        moving = NULL;
+        assert_int_equal(job_move(&spool, &place, STATE_RENDERED, now, &error), 0);
+    }
+    return real.openat(directory, name, flags, mode);
+}
+
+/* A look that meets a job in neither of two directories does not forget it, so that a later one waits for approval. */
+static void what_moves_during_a_look_counts(void **state)
+{
+    struct job_record job = job_of_hours(ANN, 10, 0);
+    struct arena *arena = arena_new();
+    (void)state;
+    with_rows("  - {user: \"*\", gpus: 12, over: approve}\n");
+    put_job(STATE_HELD, &job, "", NULL);
+    real = sys;
+    sys.openat = open_while_it_moves;
+    for (int looks = 0; looks < 2; looks++) {
+        job = job_of(ANN);
+        job.gpus = 4;
+        backlog_begin(backlog);
+        assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+        moving = looks ? NULL : "run-0000000000001";
+        backlog_begin(backlog);
+        backlog_take_wants(backlog, arena, &job);
+        assert_string_equal(job.wants.data, "limit user * gpus=12");
+        assert_null(moving);
+    }
+    sys = real;
+    arena_free(arena);
+}
+
+/* One that resubmit brings back counts before long, although nothing that comes is over the row without it. */
+static void what_comes_back_is_seen(void **state)
+{
+    struct job_record job = job_of_hours(ANN, 10, 0);
+    struct arena *arena = arena_new();
+    (void)state;
+    with_rows("  - {user: \"*\", gpus: 12, over: approve}\n");
+    const struct job_record bobs = job_of(BOB);
+    assert_int_equal(backlog_ask(backlog, &bobs, &error), BACKLOG_OPEN);
+    put_job(STATE_RENDERED, &job, "", NULL);
+    advance(10000);
+    backlog_begin(backlog);
+    job = job_of(ANN);
+    job.gpus = 4;
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+    backlog_take_wants(backlog, arena, &job);
+    assert_string_equal(job.wants.data, "limit user * gpus=12");
+    arena_free(arena);
+}
+
 /* However many queues users name. */
 static void queues_that_have_gone_take_no_room(void **state)
 {
@@ -424,6 +484,8 @@ int main(void)
         TEST(hours_grow_between_looks),
         TEST(hours_that_were_used_want_approval),
         TEST(hours_are_counted_anew),
+        TEST(what_moves_during_a_look_counts),
+        TEST(what_comes_back_is_seen),
         TEST(queues_that_have_gone_take_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,11 +55,22 @@ static void read_fields(struct arena *arena, struct text body, struct form *form
     }
 }
 
+bool form_is_sent(const struct exchange *exchange)
+{
+    return text_starts(exchange_header(exchange, "Content-Type"),
+                       "application/x-www-form-urlencoded");
+}
+
+void form_parse(struct arena *arena, struct text body, struct form *form)
+{
+    *form = (struct form){.count = 0};
+    read_fields(arena, body, form);
+}
+
 bool form_read(struct exchange *exchange, struct form *form)
 {
     *form = (struct form){.count = 0};
-    if (!text_starts(exchange_header(exchange, "Content-Type"),
-                     "application/x-www-form-urlencoded")) {
+    if (!form_is_sent(exchange)) {
         exchange_reply_problem(exchange, HTTP_WRONG_TYPE,
                                "Content-Type: expected application/x-www-form-urlencoded");
         return false;

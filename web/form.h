@@ -13,6 +13,12 @@ struct form {
  * False after a reply when it does not. */
 bool form_read(struct exchange *exchange, struct form *form);
 
+/* Does the request say that its body is a form? */
+bool form_is_sent(const struct exchange *exchange);
+
+/* Read a body, wherever it comes from. */
+void form_parse(struct arena *arena, struct text body, struct form *form);
+
 /* The first field of that name; empty: there is none. */
 struct text form_get(const struct form *form, const char *name);
 

@@ -13,6 +13,8 @@ static bool has_path(const struct route *route, struct exchange *exchange)
         return false;
     for (;;) {
         bool more = text_next(&pattern, '/', &expected), have = text_next(&path, '/', &part);
+        if (more && text_is(expected, "**"))
+            return have;
         if (!more || !have)
             return more == have;
         if (text_is(expected, "{}")) {
@@ -27,7 +29,7 @@ static bool has_path(const struct route *route, struct exchange *exchange)
 
 static bool has_method(const struct route *route, const struct exchange *exchange)
 {
-    return text_is(exchange->method, route->method) ||
+    return !route->method || text_is(exchange->method, route->method) ||
            (text_is(exchange->method, "HEAD") && strcmp(route->method, "GET") == 0);
 }
 

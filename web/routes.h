@@ -1,6 +1,7 @@
 /* web/routes.h - which function answers a request
  *
- * A route is a method and a pattern of a path, in which {} stands for one part that is not empty.
+ * A route is a method and a pattern of a path, in which {} stands for one part that is not empty, and ** at its end
+ * for one or more parts.
  */
 #ifndef WEB_ROUTES_H
 #define WEB_ROUTES_H
@@ -8,7 +9,7 @@
 #include "web/exchange.h"
 
 struct route {
-    const char *method, *pattern; /* the pattern NULL ends a table */
+    const char *method, *pattern; /* the method NULL is any; the pattern NULL ends a table */
     web_handler *handler;
 };
 

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "web/form.h"
+#include "base/json.h"
+#include "web/form_tree.h"
 #include "web/html.h"
 #include "web/origin.h"
 #include "web/routes.h"
@@ -206,6 +207,41 @@ static void a_form_comes_from_a_browser(void **state)
     assert_int_equal(exchange.status, HTTP_WRONG_TYPE);
 }
 
+/* The tree of a form as JSON, or the sentence that says why there is none. */
+static const char *tree_of(const char *body)
+{
+    static struct error error;
+    struct form form;
+    form_parse(exchange.arena, text_of(body), &form);
+    struct value *tree = form_tree_build(exchange.arena, &form, &error);
+    return tree ? json_text(exchange.arena, tree).data : error.text;
+}
+
+static void brackets_make_a_tree(void **state)
+{
+    (void)state;
+    request("POST", "/");
+    static const char *const cases[][2] = {
+        {"", "{}"},
+        {"a=1&a=2", "{\"a\":\"2\"}"},
+        {"a[b]=1&a[c][d]=%5B", "{\"a\":{\"b\":\"1\",\"c\":{\"d\":\"[\"}}}"},
+        {"a%5B1%5D%5Bx%5D=q&a[0][x]=p", "{\"a\":[{\"x\":\"p\"},{\"x\":\"q\"}]}"},
+        {"a[0]=x&a[2]=y", "{\"a\":{\"0\":\"x\",\"2\":\"y\"}}"},
+        {"a[00]=x&a[0]=y", "{\"a\":{\"00\":\"x\",\"0\":\"y\"}}"},
+        {"0=x", "{\"0\":\"x\"}"},
+        {"a=1&a[b]=2", "a[b]: found both a value and members of this name"},
+        {"a[b]=2&a=1", "a: found both a value and members of this name"},
+        {"a[b=1", "a[b: found a bracket that is not closed"},
+        {"a[b]c=1", "a[b]c: found a bracket that is not closed"},
+        {"[a]=1", "[a]: found a name of a field that does not begin with a word"},
+        {"=1", ": found a name of a field that does not begin with a word"},
+        {"a[][][][][][][][][][][][][][][][]=1",
+         "a[][][][][][][][][][][][][][][][]: found too many brackets"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(tree_of(cases[i][0]), cases[i][1]);
+}
+
 /* ---- pages ---- */
 
 static void text_stays_text_in_a_page(void **state)
@@ -231,6 +267,7 @@ int main(void)
         cmocka_unit_test(only_pages_of_this_site_change_something),
         cmocka_unit_test(a_form_is_decoded),
         cmocka_unit_test(a_form_comes_from_a_browser),
+        cmocka_unit_test(brackets_make_a_tree),
         cmocka_unit_test(text_stays_text_in_a_page),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

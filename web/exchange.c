@@ -23,6 +23,7 @@ const char *exchange_status_name(int status)
         {HTTP_SEE_OTHER, "See Other"},
         {HTTP_NOT_MODIFIED, "Not Modified"},
         {HTTP_BAD_REQUEST, "Bad Request"},
+        {HTTP_UNAUTHORIZED, "Unauthorized"},
         {HTTP_FORBIDDEN, "Forbidden"},
         {HTTP_NOT_FOUND, "Not Found"},
         {HTTP_METHOD_NOT_ALLOWED, "Method Not Allowed"},

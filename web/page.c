@@ -21,7 +21,9 @@
 #include "web/jobs_api.h"
 #include "web/jobs_page.h"
 #include "web/new_page.h"
+#include "web/openpai_api.h"
 #include "web/origin.h"
+#include "web/own_name.h"
 #include "web/pass.h"
 #include "web/requests_api.h"
 #include "web/server.h"
@@ -37,9 +39,9 @@ struct page {
     bool ending;
 };
 
-static const struct route *const tables[] = {jobs_api_routes,       requests_api_routes,
-                                             jobs_page_routes,      new_page_routes,
-                                             approvals_page_routes, assets_routes};
+static const struct route *const tables[] = {
+    jobs_api_routes,       requests_api_routes, jobs_page_routes,  new_page_routes,
+    approvals_page_routes, assets_routes,       openpai_api_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {
@@ -112,6 +114,7 @@ static int serve(struct page *page, struct error *error)
 static int confine(const struct spool *spool, struct error *error)
 {
     tzset();
+    own_name_read();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return error_errno(error, "no_new_privs could not be set");
     return sandbox_files_restrict(spool, SANDBOX_PAGE, error);

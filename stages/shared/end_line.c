@@ -1,6 +1,6 @@
 /* stages/shared/end_line.c - one line of the service's log for each job that has come to an end
  *
- * Everything is read again from the job's files, so that it is what they say; what cannot be read
+ * Of a failure everything is read again from the job's files, so that it is what they say; what cannot be read
  * is left out.
  */
 #include "stages/shared/end_line.h"
@@ -15,7 +15,6 @@
 #include "base/tally.h"
 #include "base/utf8.h"
 #include "spool/eventlog.h"
-#include "spool/record.h"
 #include "stages/shared/diagnosis.h"
 
 enum { WHY_LIMIT = 1 << 20, SENTENCE_LIMIT = 400 }; /* bytes */
@@ -115,6 +114,22 @@ static void count_end(const struct job_record *record, enum state state)
     buffer_free(&labels);
 }
 
+/* What precedes the sentence.  `record` is NULL when it cannot be read. */
+static void add_facts(struct buffer *line, const struct job_record *record, enum state state,
+                      int64_t elapsed)
+{
+    if (record)
+        eventlog_add(line, "owner", record->owner);
+    buffer_printf(line, " state=%s", spool_state_name(state));
+    if (record && state == STATE_FAILED && record->failed)
+        add_failure(line, &record->failure);
+    if (elapsed >= 0)
+        buffer_printf(line, " elapsed=%" PRId64 ".%" PRId64 "s", elapsed / 1000,
+                      elapsed % 1000 / 100);
+    if (record && record->attempt)
+        eventlog_add_number(line, "attempt", record->attempt);
+}
+
 void end_line_log(int job, const char *id, enum state state)
 {
     struct arena *arena = arena_new();
@@ -122,17 +137,7 @@ void end_line_log(int job, const char *id, enum state state)
     struct job_record record;
     bool readable = record_read(job, arena, &record, NULL) == 0;
     bool failed = state == STATE_FAILED;
-    int64_t duration = last_attempt_elapsed(arena, job);
-    if (readable)
-        eventlog_add(&line, "owner", record.owner);
-    buffer_printf(&line, " state=%s", spool_state_name(state));
-    if (readable && failed && record.failed)
-        add_failure(&line, &record.failure);
-    if (duration >= 0)
-        buffer_printf(&line, " elapsed=%" PRId64 ".%" PRId64 "s", duration / 1000,
-                      duration % 1000 / 100);
-    if (readable && record.attempt)
-        eventlog_add_number(&line, "attempt", record.attempt);
+    add_facts(&line, readable ? &record : NULL, state, last_attempt_elapsed(arena, job));
     if (failed)
         add_sentence(&line, job);
     if (readable && failed && goes_on(&record))
@@ -142,4 +147,13 @@ void end_line_log(int job, const char *id, enum state state)
     count_end(readable ? &record : NULL, state);
     buffer_free(&line);
     arena_free(arena);
+}
+
+void end_line_log_done(const struct job_record *record, int64_t elapsed)
+{
+    struct buffer line = {0};
+    add_facts(&line, record, STATE_DONE, elapsed);
+    log_say("%.*s:%s", (int)record->id.length, record->id.data, line.data);
+    count_end(record, STATE_DONE);
+    buffer_free(&line);
 }

@@ -37,6 +37,14 @@ static void add_line(struct tracker *tracker, struct followed *followed, struct 
     followed->account = arena_take(tracker->arena, &line);
 }
 
+int64_t account_elapsed(const struct followed *followed)
+{
+    const struct job_poll *poll = &followed->poll;
+    int64_t started = poll->started ? poll->started : followed->tracked->times.started;
+    int64_t ended = poll->ended ? poll->ended : clock_now();
+    return started && ended >= started ? ended - started : -1;
+}
+
 void account_ended(struct tracker *tracker, struct followed *followed,
                    const struct job_record *record, bool done)
 {

@@ -161,10 +161,10 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     if (is_done(followed) && (fate = fate_of_success(tracker, followed, error)) == FATE_NONE)
         return -1;
     bool done = fate == FATE_DONE;
-    struct job_record record;
-    bool damaged = record_read(followed->job, tracker->arena, &record, error);
+    struct job_record *record = arena_allocate(tracker->arena, sizeof(*record));
+    bool damaged = record_read(followed->job, tracker->arena, record, error);
     if (!tracked->noted && !damaged && /* a damaged record is seen to elsewhere */
-        follow_output_note_measured(followed->job, tracked, &record, error))
+        follow_output_note_measured(followed->job, tracked, record, error))
         log_warn("%s: its measurements are not kept: %s", followed->place.id, error->text);
     tracked->noted = true;
     if (poll->phase != PHASE_VANISHED)
@@ -174,7 +174,11 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
         (fate == FATE_HELD && write_held(tracker, followed, error)))
         return -1;
     if (fate != FATE_FAILED && !damaged)
-        account_ended(tracker, followed, &record, done);
+        account_ended(tracker, followed, record, done);
+    if (done && !damaged && text_is(record->id, followed->place.id)) {
+        followed->record = record;
+        followed->elapsed = account_elapsed(followed);
+    }
     followed->fate = fate;
     return 0;
 }
@@ -215,6 +219,8 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
     track_forget(tracker, followed->tracked);
     if (to == STATE_HELD)
         log_detail("%s: goes to held/", followed->place.id);
+    else if (followed->record)
+        end_line_log_done(followed->record, followed->elapsed);
     else
         end_line_log(followed->job, followed->place.id, to);
     return true;

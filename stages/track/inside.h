@@ -93,7 +93,10 @@ struct followed { /* a job of a batch */
     bool stop_tasks;      /* kill some of its tasks; never with `stop` */
     int killed;           /* somebody requested its end, namely ...; -1: that is not known */
     struct control_request request;
-    enum fate fate;            /* its end is written down */
+    enum fate fate; /* its end is written down */
+    /* Of a job that is done, as far as this batch has read it; in the arena.  NULL: it has not */
+    struct job_record *record;
+    int64_t elapsed;           /* ... and how long it ran in this attempt; -1: it did not */
     struct text account, runs; /* its lines for the accounts and for the history; in the arena */
 };
 
@@ -208,6 +211,8 @@ int follow_output_note_measured(int job, const struct tracked *tracked,
 /* account.c: make the lines of an attempt that has ended.  The record has the failure, if it is one. */
 void account_ended(struct tracker *tracker, struct followed *followed,
                    const struct job_record *record, bool done);
+/* How long the attempt ran, milliseconds; -1: it did not. */
+int64_t account_elapsed(const struct followed *followed);
 /* Write the line for the accounts of a job whose directory was removed, by the executor's last answer. */
 void account_removed(struct tracker *tracker, const struct tracked *tracked,
                      const struct job_poll *poll);

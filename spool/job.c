@@ -106,46 +106,78 @@ int job_sync_place(struct spool *spool, const struct job_place *place, struct er
     return result;
 }
 
-/* Where a job that moves to `to` now will be; the day of done/ is made and opened. */
-static int open_destination(struct spool *spool, enum state to, int64_t now,
-                            struct job_place *place)
+/* Make a day of done/, if it is not there, and open it. */
+static int open_day(struct spool *spool, const char *date)
 {
-    char date[CLOCK_TEXT_SIZE];
-    place->state = to;
-    place->date[0] = '\0';
-    if (to != STATE_DONE)
-        return spool->states[to];
-    memcpy(place->date, clock_date(now, date), sizeof("YYYY-MM-DD"));
-    int day = sys.openat(spool->states[to], place->date, OPEN_DIRECTORY, 0);
+    int done = spool->states[STATE_DONE];
+    int day = sys.openat(done, date, OPEN_DIRECTORY, 0);
     if (day >= 0 || errno != ENOENT)
         return day;
-    if (sys.mkdirat(spool->states[to], place->date, PUBLIC_DIRECTORY) && errno != EEXIST)
+    if (sys.mkdirat(done, date, PUBLIC_DIRECTORY) && errno != EEXIST)
         return -1;
-    if (spool->sync_mode != SYNC_NONE && sys.fsync(spool->states[to]))
+    if (spool->sync_mode != SYNC_NONE && sys.fsync(done))
         return -1;
-    return sys.openat(spool->states[to], place->date, OPEN_DIRECTORY, 0);
+    return sys.openat(done, date, OPEN_DIRECTORY, 0);
+}
+
+int job_close_day(struct spool *spool, struct job_day *day, struct error *error)
+{
+    int result = 0;
+    if (day->directory < 0)
+        return 0;
+    if (spool->sync_mode != SYNC_NONE && sys.fsync(day->directory))
+        result = error_errno(error, "done/%s could not be synced", day->date);
+    sys.close(day->directory);
+    day->directory = -1;
+    return result;
+}
+
+/* Move a job from the open directory `from`, which is closed, to another; *place then is `target`.  A `to` of -1 has an
+ * errno. */
+static int move_between(struct job_place *place, int from, int to, const struct job_place *target,
+                        struct error *error)
+{
+    int result = 0;
+    if (from < 0 || to < 0 || file_rename(from, place->id, to, place->id))
+        result = error_errno(error, "the job %s could not be moved from %s/ to %s/", place->id,
+                             spool_state_name(place->state), spool_state_name(target->state));
+    close_parent(place, from);
+    if (!result)
+        *place = *target;
+    return result;
+}
+
+int job_move_done(struct spool *spool, struct job_place *place, struct job_day *day, int64_t now,
+                  struct error *error)
+{
+    char buffer[CLOCK_TEXT_SIZE];
+    const char *date = clock_date(now, buffer);
+    struct job_place target = *place;
+    if (day->directory >= 0 && strcmp(day->date, date) != 0 && job_close_day(spool, day, error))
+        return -1;
+    int from = open_parent(spool, place);
+    target.state = STATE_DONE;
+    memcpy(target.date, date, sizeof("YYYY-MM-DD"));
+    memcpy(day->date, target.date, sizeof(day->date));
+    if (from >= 0 && day->directory < 0)
+        day->directory = open_day(spool, day->date);
+    return move_between(place, from, day->directory, &target, error);
 }
 
 int job_move(struct spool *spool, struct job_place *place, enum state to, int64_t now,
              struct error *error)
 {
     struct job_place target = *place;
-    int result = -1;
-    int from = open_parent(spool, place);
-    int destination = from < 0 ? -1 : open_destination(spool, to, now, &target);
-    if (from < 0 || destination < 0 || file_rename(from, place->id, destination, place->id)) {
-        error_errno(error, "the job %s could not be moved from %s/ to %s/", place->id,
-                    spool_state_name(place->state), spool_state_name(to));
-        goto done;
+    struct job_day day = {.directory = -1};
+    if (to == STATE_DONE) {
+        int result = job_move_done(spool, place, &day, now, error);
+        if (day.directory >= 0)
+            sys.close(day.directory);
+        return result;
     }
-    result = 0;
-done:
-    if (destination >= 0)
-        close_parent(&target, destination);
-    close_parent(place, from);
-    if (result == 0)
-        *place = target;
-    return result;
+    target.state = to;
+    target.date[0] = '\0';
+    return move_between(place, open_parent(spool, place), spool->states[to], &target, error);
 }
 
 void job_notify(const struct spool *spool, const struct job_place *place, int job)

@@ -33,6 +33,18 @@ int job_sync_place(struct spool *spool, const struct job_place *place, struct er
 int job_move(struct spool *spool, struct job_place *place, enum state to, int64_t now,
              struct error *error);
 
+/* A day of done/, kept open while many jobs move there.  Begin with `directory` -1. */
+struct job_day {
+    int directory;
+    char date[16];
+};
+
+/* As job_move(), into done/.  Where the day is not the one that is open, that is closed, and this one is opened. */
+int job_move_done(struct spool *spool, struct job_place *place, struct job_day *day, int64_t now,
+                  struct error *error);
+/* Make the day durable, and close it.  Does nothing when none is open.  -1 and a sentence. */
+int job_close_day(struct spool *spool, struct job_day *day, struct error *error);
+
 /* Notify the stage that watches the job's state: touch the job's directory, which is open as `job`. */
 void job_notify(const struct spool *spool, const struct job_place *place, int job);
 

@@ -151,6 +151,8 @@ static int write_held(struct tracker *tracker, const struct followed *followed, 
     return hold_write(&tracker->stage.settings, followed->job, &record, false, clock_now(), error);
 }
 
+/* Write down how a job has ended: what was measured, how its tasks ended, why it failed, or what it waits for in held/;
+ * and make its line for the accounts.  -1 and a sentence. */
 static int write_end(struct tracker *tracker, struct followed *followed, struct error *error)
 {
     struct job_poll *poll = &followed->poll;
@@ -199,8 +201,11 @@ void follow_end_write(struct round *round)
 
 /* Ending them: durable, forgotten by the executor, moved */
 
-static bool move_job(struct tracker *tracker, struct followed *followed)
+/* Move a job that has ended, and say so, unless the executor could not forget it or a copy is in the way: it is tried
+ * again. */
+static bool move_job(struct tracker *tracker, struct followed *followed, struct job_day *day)
 {
+    struct spool *spool = &tracker->stage.spool;
     struct error error;
     enum state to = followed->fate == FATE_DONE   ? STATE_DONE
                     : followed->fate == FATE_HELD ? STATE_HELD
@@ -211,7 +216,8 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
         track_rest(followed->tracked, &followed->call);
         return false;
     }
-    if (job_move(&tracker->stage.spool, &followed->place, to, clock_now(), &error)) {
+    if (to == STATE_DONE ? job_move_done(spool, &followed->place, day, clock_now(), &error)
+                         : job_move(spool, &followed->place, to, clock_now(), &error)) {
         log_warn("%s", error.text);
         duplicate_settle(&tracker->stage, &followed->place, 0); /* a copy may be in the way */
         return false;
@@ -230,23 +236,17 @@ static bool move_job(struct tracker *tracker, struct followed *followed)
 static bool move_ended(struct round *round)
 {
     struct spool *spool = &round->tracker->stage.spool;
-    const struct job_place *day = NULL;
+    struct job_day day = {.directory = -1};
     struct error error;
     bool moved = false, held = false;
     for (size_t i = 0; i < round->count; i++) {
-        const struct job_place *place = &round->jobs[i].place;
-        if (!round->jobs[i].end || !move_job(round->tracker, &round->jobs[i]))
+        struct followed *followed = &round->jobs[i];
+        if (!followed->end || !move_job(round->tracker, followed, &day))
             continue;
         moved = true;
-        held = held || place->state == STATE_HELD;
-        if (place->state != STATE_DONE)
-            continue;
-        /* Jobs of one batch may end before and after midnight. */
-        if (day && strcmp(day->date, place->date) != 0 && job_sync_place(spool, day, &error))
-            log_warn("%s", error.text);
-        day = place;
+        held = held || followed->place.state == STATE_HELD;
     }
-    if (day && job_sync_place(spool, day, &error))
+    if (job_close_day(spool, &day, &error))
         log_warn("%s", error.text);
     if (held && spool_sync_state(spool, STATE_HELD, &error))
         log_warn("%s", error.text);

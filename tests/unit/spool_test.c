@@ -179,6 +179,39 @@ static void a_day_of_done_is_durable(void **state)
     assert_int_equal(noted.inodes[2], inode_of(done, "2027-01-15"));
 }
 
+/* Jobs of a batch move one after the other, some of them after midnight: each day is opened and made durable once. */
+static void the_days_of_a_batch_are_durable(void **state)
+{
+    struct fixture *fixture = *state;
+    struct spool *spool = &fixture->spool;
+    const int64_t noon = 1800000000000, day_long = 86400000;
+    const int64_t times[] = {noon, noon, noon + day_long};
+    struct job_day day = {.directory = -1};
+    struct error error;
+    assert_int_equal(job_close_day(spool, &day, &error), 0);
+    for (size_t i = 0; i < ARRAY_COUNT(times); i++) {
+        struct job_place place = {.state = STATE_SUBMITTED};
+        snprintf(place.id, sizeof(place.id), "one-012345678%04zu", i);
+        make_job(spool, place.id, STATE_SUBMITTED);
+        if (i == 0)
+            note_calls();
+        assert_int_equal(job_move_done(spool, &place, &day, times[i], &error), 0);
+        assert_int_equal(place.state, STATE_DONE);
+        assert_string_equal(place.date, i < 2 ? "2027-01-15" : "2027-01-16");
+        int job = job_open(spool, &place);
+        assert_true(job >= 0);
+        close(job);
+    }
+    assert_int_equal(job_close_day(spool, &day, &error), 0);
+    assert_int_equal(day.directory, -1);
+    int done = spool->states[STATE_DONE];
+    const ino_t wanted[] = {
+        inode_of(done, "."), 0, /* published: */ 0,          0, 0, inode_of(done, "2027-01-15"),
+        inode_of(done, "."), 0, inode_of(done, "2027-01-16")};
+    assert_int_equal(noted.count, ARRAY_COUNT(wanted));
+    assert_memory_equal(noted.inodes, wanted, sizeof(wanted));
+}
+
 /* A crash leaves the old file, or the new one: never a name without its bytes. */
 static void what_replaces_a_file_is_durable_before(void **state)
 {
@@ -304,6 +337,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(jobs_move_and_are_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_reply_is_looked_into, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_day_of_done_is_durable, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_days_of_a_batch_are_durable, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_replaces_a_file_is_durable_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(private_files_are_not_everybodys, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removing_takes_the_whole_tree, set_up, tear_down),

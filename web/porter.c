@@ -115,7 +115,18 @@ static bool become(const struct passwd *user)
            geteuid() == user->pw_uid;
 }
 
-/* In the new process: become the user, and execute a page with nothing of this process but the socket. */
+/* In a user's process: nothing of root's terminal, which the user could read from, and type to, through their own
+ * process.  Where messages go to it, a page has none. */
+static bool leave_terminal(void)
+{
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    return setsid() >= 0 && nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+           dup2(nothing, STDOUT_FILENO) >= 0 &&
+           (!isatty(STDERR_FILENO) || dup2(nothing, STDERR_FILENO) >= 0);
+}
+
+/* In the new process: become the user, and execute a page with nothing of this process but the socket, and what its
+ * messages go to. */
 static void execute_page(const struct porter *porter, const struct passwd *user, int socket)
 {
     char idle[32], zone[256];
@@ -127,7 +138,7 @@ static void execute_page(const struct porter *porter, const struct passwd *user,
     snprintf(idle, sizeof(idle), "%lldms", (long long)porter->settings->page_idle);
     snprintf(zone, sizeof(zone), "TZ=%s", getenv("TZ") ? getenv("TZ") : "");
     signals_reset();
-    if (user && !become(user))
+    if (user && (!leave_terminal() || !become(user)))
         _exit(126);
     if (dup3(socket, PAGE_SOCKET, 0) < 0 && errno != EINVAL)
         _exit(126);
@@ -277,11 +288,13 @@ static int hand_over(struct porter *porter, uid_t uid, int connection, struct er
                : 0;
 }
 
+/* No more than have queued up: who connects without end must not keep signals from being seen. */
 static void take_connections(struct porter *porter)
 {
-    int connection;
-    while ((connection = accept4(porter->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >=
-           0) {
+    for (int i = 0; i < BACKLOG; i++) {
+        int connection = accept4(porter->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (connection < 0)
+            return;
         struct ucred peer;
         struct error error;
         socklen_t length = sizeof(peer);

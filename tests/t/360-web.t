@@ -241,5 +241,18 @@ is "$(status "$(as 1 $api/jobs/one)")" 200 "and start again"
 kill $web && wait $web
 is "$?" 0 "it ends when it is told to"
 ok "and takes its socket with it" test ! -e "$socket"
+
+# Root's terminal, where somebody has started it by hand, is no page's: not to read from, and not to type to.
+socket=$scratch/terminal.sock
+script -qfec "exec '$DLSPOOL' -s '$spool' web --socket '$socket' --idle 1m" "$scratch/terminal" </dev/null >/dev/null 2>&1 &
+terminal=$!
+wait_for 10 test -S "$socket"
+porter=$(pgrep -f "web --socket $socket")
+as 1 $api/jobs/one >/dev/null
+page=$(pgrep -u 5001 -P "$porter")
+is "$(readlink /proc/"$porter"/fd/2 | cut -d/ -f1-3)" /dev/pts "the porter says what it does on the terminal"
+is "$(readlink /proc/"$page"/fd/{0,1,2} | sort -u)" /dev/null "a page has nothing of it open"
+is "$(cut -d' ' -f7 "/proc/$page/stat")" 0 "and is in no session of it"
+kill "$porter" && wait $terminal
 is "$(sed -e '/a connection was refused/d' -e '/ warnings were left out/d' -e '/a page has ended with signal 9/d' "$scratch/web.err")" "" "it had nothing else to say"
 done_testing

@@ -31,14 +31,16 @@ enum held_decision {
     HELD_DAMAGED
 };
 
+/* There may be millions. */
 struct held_condition {
-    struct awaited awaited; /* texts of the struct held that it belongs to */
+    struct text job; /* as the job file has it; in one block with the conditions */
+    const char *id;  /* of the job that is meant, "" while that is not known; there, too, or: */
+    char *found_id;  /* NULL: it was not looked for */
+    const struct dependency_status *dependency; /* of this pass; NULL: not asked for */
     enum condition condition;
-    char id[ID_SIZE];
     bool found;     /* the id is not in job.yaml yet */
     bool none_left; /* no job that a singleton would wait for was found */
     bool holds;
-    const struct dependency_status *dependency; /* of this pass; NULL: not asked for */
 };
 
 struct held {

@@ -13,7 +13,7 @@ static struct cycles *make_cycles(struct held_jobs *jobs)
     for (size_t i = 0; i < jobs->count; i++) {
         const struct held *held = jobs->by_age[i];
         for (size_t k = 0; k < held->count && held_pass_waits_for_jobs(held); k++) {
-            struct text id = held->conditions[k].awaited.id;
+            struct text id = text_of(held->conditions[k].id);
             const struct held *other = id.length ? names_find(jobs->jobs, id) : NULL;
             if (other && held_pass_waits_for_jobs(other))
                 edges[edges_count++] = (struct cycle_edge){i, other->number};
@@ -44,13 +44,6 @@ static void refuse_cycle(struct held_jobs *jobs, struct held *held, const size_t
     buffer_free(&way);
 }
 
-static void forget_id(struct held_condition *condition)
-{
-    condition->id[0] = '\0';
-    condition->awaited.id = (struct text){"", 0};
-    condition->found = false;
-}
-
 /* The job that was found is refused, so older jobs of the cycle wait again for a job of that name. */
 static void forget_refused(struct held_jobs *jobs)
 {
@@ -59,9 +52,9 @@ static void forget_refused(struct held_jobs *jobs)
         for (size_t k = 0; k < held->count; k++) {
             struct held_condition *condition = &held->conditions[k];
             const struct held *other =
-                condition->found ? names_find(jobs->jobs, condition->awaited.id) : NULL;
+                condition->found ? names_find(jobs->jobs, text_of(condition->id)) : NULL;
             if (other && other->decision == HELD_REFUSED && other->number > i)
-                forget_id(condition);
+                held_look_set_id(condition, TEXT(""));
         }
     }
 }

@@ -15,8 +15,27 @@
 #include "stages/shared/approval_words.h"
 #include "stages/shared/sweep.h"
 
+static char *copy_text(struct text text)
+{
+    char *copy = memory_allocate(text.length + 1);
+    if (text.length)
+        memcpy(copy, text.data, text.length);
+    return copy;
+}
+
+void held_look_set_id(struct held_condition *condition, struct text id)
+{
+    char *before = condition->found_id;
+    condition->found = id.length > 0;
+    condition->found_id = id.length ? copy_text(id) : NULL;
+    condition->id = id.length ? condition->found_id : "";
+    free(before);
+}
+
 void held_look_forget(struct held *held)
 {
+    for (size_t i = 0; i < held->count; i++)
+        free(held->conditions[i].found_id);
     free(held->name);
     free(held->conditions);
     free(held->sentence);
@@ -31,20 +50,22 @@ void held_look_forget(struct held *held)
     held->count = 0;
 }
 
-static char *copy_text(struct text text)
+/* Put a text, and a zero, where *words points to, and that behind it. */
+static struct text put_words(char **words, struct text text)
 {
-    char *copy = memory_allocate(text.length + 1);
-    if (text.length)
-        memcpy(copy, text.data, text.length);
-    return copy;
+    struct text put = {*words, text.length};
+    memcpy(*words, text.length ? text.data : "", text.length);
+    *words += text.length;
+    *(*words)++ = '\0';
+    return put;
 }
 
 /* Take the conditions.  One block of memory: the conditions, and after them their texts. */
 static void take_conditions(struct held *held, const struct job_record *record)
 {
-    size_t bytes = record->after_count * sizeof(*held->conditions) + 1;
+    size_t bytes = record->after_count * (sizeof(*held->conditions) + 2) + 1;
     for (size_t i = 0; i < record->after_count; i++)
-        bytes += record->after[i].job.length + record->after[i].condition.length;
+        bytes += record->after[i].job.length + record->after[i].id.length;
     held->count = record->after_count;
     held->conditions = memory_allocate(bytes);
     char *words = (char *)(held->conditions + held->count);
@@ -53,12 +74,8 @@ static void take_conditions(struct held *held, const struct job_record *record)
         const struct awaited *awaited = &record->after[i];
         if (!after_condition_find(awaited->condition, &condition->condition))
             condition->condition = AFTER_OK;
-        memcpy(condition->id, awaited->id.length ? awaited->id.data : "", awaited->id.length);
-        memcpy(words, awaited->job.data, awaited->job.length);
-        condition->awaited.job = (struct text){words, awaited->job.length};
-        words += awaited->job.length;
-        condition->awaited.condition = text_of(after_condition_name(condition->condition));
-        condition->awaited.id = text_of(condition->id);
+        condition->job = put_words(&words, awaited->job);
+        condition->id = put_words(&words, awaited->id).data;
     }
 }
 

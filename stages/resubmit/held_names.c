@@ -6,7 +6,10 @@
 #include "stages/resubmit/held_parts.h"
 #include "stages/resubmit/named_jobs.h"
 
-struct questions { /* names that are looked for */
+/* Names that are looked for at once.  With more the spool is walked again, so that memory stays bounded. */
+enum { MOST_NAMES = 32768 };
+
+struct questions {
     struct named_job *named;
     struct asker {
         struct held *held;
@@ -15,14 +18,6 @@ struct questions { /* names that are looked for */
     size_t count, capacity;
     int64_t since;
 };
-
-static void found_id(struct held_condition *condition, struct text id)
-{
-    memcpy(condition->id, id.data, id.length);
-    condition->id[id.length] = '\0';
-    condition->awaited.id = text_of(condition->id);
-    condition->found = true;
-}
 
 static void ask_for_name(struct questions *questions, struct held *held,
                          struct held_condition *condition)
@@ -33,7 +28,7 @@ static void ask_for_name(struct questions *questions, struct held *held,
     questions->askers = memory_grow(questions->askers, questions->count, &questions->capacity,
                                     sizeof(*questions->askers));
     questions->named[questions->count] =
-        (struct named_job){.name = condition->awaited.job,
+        (struct named_job){.name = condition->job,
                            .uid = held->uid,
                            .id = held_id(held),
                            .unended = condition->condition == AFTER_SINGLETON};
@@ -47,9 +42,9 @@ static void ask_for_name(struct questions *questions, struct held *held,
 /* A singleton waits for one earlier job after the other, until none is left. */
 static bool awaits_other(struct held_jobs *jobs, struct held_condition *condition)
 {
-    if (!condition->awaited.id.length)
+    if (!condition->id[0])
         return false;
-    enum dependency_state kind = dependency_find(jobs->dependencies, condition->awaited.id)->kind;
+    enum dependency_state kind = dependency_find(jobs->dependencies, text_of(condition->id))->kind;
     return kind != DEPENDENCY_DONE && kind != DEPENDENCY_LOST && kind != DEPENDENCY_GONE;
 }
 
@@ -58,20 +53,20 @@ static void ask_about_names(struct held_jobs *jobs, struct questions *questions,
 {
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
-        struct text word = condition->awaited.job;
+        struct text word = condition->job;
         if (condition->condition == AFTER_SINGLETON) {
             if (!awaits_other(jobs, condition))
                 ask_for_name(questions, held, condition);
             continue;
         }
-        if (condition->awaited.id.length)
+        if (condition->id[0])
             continue;
         enum dependency_state kind =
             id_valid(word) ? dependency_find(jobs->dependencies, word)->kind : DEPENDENCY_GONE;
         if (kind == DEPENDENCY_GONE)
             ask_for_name(questions, held, condition);
         else if (kind != DEPENDENCY_UNSURE)
-            found_id(condition, word);
+            held_look_set_id(condition, word);
     }
 }
 
@@ -82,14 +77,14 @@ static void take_answer(struct held *held, struct held_condition *condition,
     struct text found = text_of(named_job->found);
     if (named_job->unended) {
         condition->none_left = !found.length;
-        if (found.length && !text_equal(found, condition->awaited.id))
-            found_id(condition, found);
+        if (found.length && !text_is(found, condition->id))
+            held_look_set_id(condition, found);
         return;
     }
     bool own_name = text_is(named_job->name, held->name);
     /* By its own name the job can only mean an earlier job. */
     if (found.length && !(own_name && text_compare(id_token(found), id_token(named_job->id)) > 0))
-        found_id(condition, found);
+        held_look_set_id(condition, found);
     else if (own_name)
         held_pass_decide(
             held, HELD_REFUSED,
@@ -101,21 +96,33 @@ static void take_answer(struct held *held, struct held_condition *condition,
                          (int)named_job->name.length, named_job->name.data);
 }
 
+/* Look for all names that are asked about, and begin with other questions. */
+static int answer(struct held_jobs *jobs, struct questions *questions, struct error *error)
+{
+    if (questions->count &&
+        named_jobs_find(jobs->spool, questions->named, questions->count, questions->since, error))
+        return -1;
+    for (size_t i = 0; i < questions->count; i++) {
+        struct asker *asker = &questions->askers[i];
+        take_answer(asker->held, asker->condition, &questions->named[i]);
+        asker->held->looked_for = true;
+    }
+    questions->count = 0;
+    return 0;
+}
+
 int held_names_find(struct held_jobs *jobs, struct error *error)
 {
     struct questions questions = {0};
     int result = 0;
-    for (size_t i = 0; i < jobs->count; i++)
+    for (size_t i = 0; i < jobs->count && !result; i++) {
         if (held_pass_waits_for_jobs(jobs->by_age[i]))
             ask_about_names(jobs, &questions, jobs->by_age[i]);
-    if (questions.count)
-        result =
-            named_jobs_find(jobs->spool, questions.named, questions.count, questions.since, error);
-    for (size_t i = 0; i < questions.count && !result; i++) {
-        struct asker *asker = &questions.askers[i];
-        take_answer(asker->held, asker->condition, &questions.named[i]);
-        asker->held->looked_for = true;
+        if (questions.count >= MOST_NAMES)
+            result = answer(jobs, &questions, error);
     }
+    if (!result)
+        result = answer(jobs, &questions, error);
     free(questions.named);
     free(questions.askers);
     return result;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "request/after.h"
 #include "stages/resubmit/held_parts.h"
 
 enum { MOST_HELD = 1 << 20 }; /* jobs */
@@ -94,7 +95,7 @@ static bool condition_holds(struct held_jobs *jobs, struct held_condition *condi
         return false;
     default:
         return condition->condition == AFTER_BEGUN &&
-               dependency_has_begun(jobs->dependencies, condition->awaited.id);
+               dependency_has_begun(jobs->dependencies, text_of(condition->id));
     }
 }
 
@@ -123,8 +124,8 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         struct held_condition *condition = &held->conditions[i];
         bool possible = true;
         condition->holds = false;
-        if (condition->awaited.id.length) {
-            condition->dependency = dependency_find(jobs->dependencies, condition->awaited.id);
+        if (condition->id[0]) {
+            condition->dependency = dependency_find(jobs->dependencies, text_of(condition->id));
             condition->holds = condition_holds(jobs, condition, &possible);
         } else if (condition->condition == AFTER_SINGLETON) {
             condition->holds = condition->none_left;
@@ -135,7 +136,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
                 held, HELD_LOST,
                 "The job waited for a job of its owner that is called %.*s, and none was "
                 "submitted within %s.",
-                (int)condition->awaited.job.length, condition->awaited.job.data, patience);
+                (int)condition->job.length, condition->job.data, patience);
             return;
         }
         if (!possible) {
@@ -195,6 +196,7 @@ static struct buffer words_of(char *text)
 void held_explain(const struct held_jobs *jobs, const struct held *held, struct buffer *why)
 {
     struct hold_reason *reasons = memory_allocate((held->count + 1) * sizeof(*reasons));
+    struct awaited *awaited = memory_allocate((held->count + 1) * sizeof(*awaited));
     struct hold_view view = {
         .id = held_id(held).data,
         .request = held->is_held ? &held->hold : NULL,
@@ -215,13 +217,18 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
     for (size_t i = 0; i < held->count && !held->released; i++) {
         const struct held_condition *condition = &held->conditions[i];
         const struct dependency_status *dependency = condition->dependency;
+        awaited[i] =
+            (struct awaited){.job = condition->job,
+                             .condition = text_of(after_condition_name(condition->condition)),
+                             .id = text_of(condition->id)};
         if (!condition->holds)
             reasons[view.count++] = (struct hold_reason){
-                .awaited = &condition->awaited,
+                .awaited = &awaited[i],
                 .dependency = dependency ? dependency->kind : DEPENDENCY_UNSURE,
                 .reason = dependency ? dependency->reason : "",
             };
     }
     hold_explain(why, &view);
     free(reasons);
+    free(awaited);
 }

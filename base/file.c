@@ -12,6 +12,9 @@
 #include "base/directory.h"
 #include "base/system.h"
 
+/* Bytes that are read at once: more than most files have that show whether they are whole. */
+enum { USUAL_SIZE = 16383 };
+
 int file_write_all(int file, struct text bytes, const char *name, struct error *error)
 {
     size_t done = 0;
@@ -138,8 +141,29 @@ int file_open_named(const char *path, struct error *error)
     return file;
 }
 
-static int read_once(int directory, const char *name, size_t limit, struct buffer *out,
-                     struct error *error)
+struct soundness {
+    file_is_whole *is_whole; /* NULL: nobody can tell */
+    void *context;
+};
+
+/* Read what is there at once.  False, with `out` as it was, where that may not be the whole file. */
+static bool read_sound(int file, size_t limit, const struct soundness *sound, struct buffer *out)
+{
+    size_t want = limit < USUAL_SIZE ? limit : USUAL_SIZE;
+    if (!sound->is_whole)
+        return false;
+    char *bytes = buffer_reserve(out, want);
+    ssize_t count = sys.pread(file, bytes, want, 0);
+    if (count <= 0 || (size_t)count == want ||
+        !sound->is_whole(sound->context, (struct text){bytes, (size_t)count}))
+        return false;
+    out->length += (size_t)count;
+    out->data[out->length] = '\0';
+    return true;
+}
+
+static int read_once(int directory, const char *name, size_t limit, const struct soundness *sound,
+                     struct buffer *out, struct error *error)
 {
     int file =
         sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
@@ -147,8 +171,11 @@ static int read_once(int directory, const char *name, size_t limit, struct buffe
         return error_errno(error, "%s could not be opened", name);
     struct stat status;
     int result = -1;
+    bool is_sound = read_sound(file, limit, sound, out);
     errno = 0;
-    if (sys.fstat(file, &status))
+    if (is_sound)
+        result = 0;
+    else if (sys.fstat(file, &status))
         error_errno(error, "%s could not be looked at", name);
     else if (!S_ISREG(status.st_mode))
         error_set(error, "%s is not a regular file", name);
@@ -162,18 +189,30 @@ static int read_once(int directory, const char *name, size_t limit, struct buffe
     return result;
 }
 
-int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
-                 struct error *error)
+static int read_current(int directory, const char *name, size_t limit,
+                        const struct soundness *sound, struct buffer *out, struct error *error)
 {
     enum { STALE_RETRIES = 3 };
     size_t start = out->length;
-    int result = read_once(directory, name, limit, out, error);
+    int result = read_once(directory, name, limit, sound, out, error);
     for (int i = 0; result && errno == ESTALE && i < STALE_RETRIES; i++) {
         directory_refresh(directory);
         out->length = start;
-        result = read_once(directory, name, limit, out, error);
+        result = read_once(directory, name, limit, sound, out, error);
     }
     return result;
+}
+
+int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
+                 struct error *error)
+{
+    return read_current(directory, name, limit, &(struct soundness){.is_whole = NULL}, out, error);
+}
+
+int file_read_sound_at(int directory, const char *name, size_t limit, struct buffer *out,
+                       file_is_whole *is_whole, void *context, struct error *error)
+{
+    return read_current(directory, name, limit, &(struct soundness){is_whole, context}, out, error);
 }
 
 bool file_is_damaged(int number)

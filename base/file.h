@@ -13,6 +13,11 @@ int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
 int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
                  struct error *error); /* O_NOFOLLOW, regular files only; not ESTALE,
                                                  * which says that another has its name by now */
+/* The same for a file whose bytes show whether they are all there, such as by a sum in them: where they do, its status
+ * is not looked at.  `is_whole` is asked about what was read at once; where it says no, the file is read as above. */
+typedef bool file_is_whole(void *context, struct text bytes);
+int file_read_sound_at(int directory, const char *name, size_t limit, struct buffer *out,
+                       file_is_whole *is_whole, void *context, struct error *error);
 
 /* Open a file that a user named.  Only regular files are opened, without waiting: opening
  * others, such as FIFOs, may block.  Also accepted are descriptors that are open already: `-`

@@ -3,6 +3,7 @@
 #include "spool/file.h"
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -84,6 +85,35 @@ static void records_read_back(void **state)
     assert_int_equal(record_replace(job, &written, &error), 0);
     assert_int_equal(record_read(job, arena, &read, &error), 0);
     assert_false(read.failed);
+    arena_free(arena);
+    close(job);
+    unit_remove(path);
+}
+
+/* Any changed byte is noticed; a file without a sum is believed, as it was edited by hand. */
+static void a_changed_byte_is_damage(void **state)
+{
+    (void)state;
+    char *path = unit_directory();
+    int job = open(path, O_RDONLY | O_DIRECTORY);
+    struct job_record written = sample(), read;
+    struct arena *arena = arena_new();
+    struct buffer bytes = {0};
+    struct error error;
+    assert_int_equal(record_create(job, &written, &error), 0);
+    assert_int_equal(file_read_at(job, "job.yaml", 65536, &bytes, &error), 0);
+    char *uid = strstr(bytes.data, "uid: ");
+    assert_non_null(uid);
+    uid[5] = '3';
+    assert_int_equal(spool_file_renew(job, "job.yaml", buffer_text(&bytes), 0644, &error), 0);
+    assert_int_equal(record_read(job, arena, &read, &error), -1);
+    assert_int_equal(errno, EBADMSG);
+    assert_non_null(strstr(error.text, "it is not what its first line, sum, was made of"));
+    const char *fields = strchr(bytes.data, '\n') + 1;
+    assert_int_equal(spool_file_renew(job, "job.yaml", text_of(fields), 0644, &error), 0);
+    assert_int_equal(record_read(job, arena, &read, &error), 0);
+    assert_int_equal(read.uid, 3294967294u);
+    buffer_free(&bytes);
     arena_free(arena);
     close(job);
     unit_remove(path);
@@ -326,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_read_back),
+        cmocka_unit_test(a_changed_byte_is_damage),
         cmocka_unit_test(deadlines_and_sizes_read_back),
         cmocka_unit_test(a_record_without_them_is_as_it_was),
         cmocka_unit_test(damage_is_told),

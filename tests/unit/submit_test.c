@@ -130,6 +130,21 @@ static void what_is_declined_waits_where_it_is(void **state)
     assert_string_equal(why_of(id, STATE_SUBMITTED), "");
 }
 
+/* One is the manifest that was rendered, of the other a byte has changed. */
+static void a_manifest_that_was_not_rendered_is_not_submitted(void **state)
+{
+    (void)state;
+    fake.outcome = SUBMIT_ACCEPTED;
+    const char *sound = put("sound", 1), *damaged = put("damaged", 2);
+    int job = open_job(damaged, STATE_RENDERED);
+    assert_int_equal(spool_file_renew(job, "manifest.yaml", TEXT("x"), 0644, &error), 0);
+    close(job);
+    run_round_after(0);
+    assert_true(in_state(sound, STATE_SUBMITTED));
+    assert_true(in_state(damaged, STATE_FAILED));
+    assert_non_null(strstr(why_of(damaged, STATE_FAILED), "manifest.yaml: found SHA-256 "));
+}
+
 /* A day of waiting, a look each second. */
 static void the_log_of_one_that_waits_stays_small(void **state)
 {
@@ -408,6 +423,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_paused_spool_asks_about_what_may_run, open_all,
                                         close_spool),
         cmocka_unit_test_setup_teardown(what_is_declined_waits_where_it_is, open_all, close_spool),
+        cmocka_unit_test_setup_teardown(a_manifest_that_was_not_rendered_is_not_submitted, open_all,
+                                        close_spool),
         cmocka_unit_test_setup_teardown(the_log_of_one_that_waits_stays_small, open_all,
                                         close_spool),
         cmocka_unit_test_setup_teardown(nothing_moves_after_a_sync_that_was_too_long, open_all,

@@ -165,6 +165,70 @@ static void the_end_of_a_file_is_known(void **state)
     buffer_free(&bytes);
 }
 
+static int looks;
+
+static int counted_fstat(int file, struct stat *status)
+{
+    looks++;
+    return real.fstat(file, status);
+}
+
+static bool ends_in_a_dot(void *context, struct text bytes)
+{
+    ++*(int *)context;
+    return bytes.data[bytes.length - 1] == '.';
+}
+
+/* What shows itself that it is whole is read at once; anything else as any file is. */
+static void sound_files_are_read_at_once(void **state)
+{
+    (void)state;
+    struct buffer bytes = {NULL, 0, 0};
+    int asked = 0;
+    put(scratch.directory, "sound", "all of it.");
+    put(scratch.directory, "other", "not all of it");
+    assert_int_equal(mkfifoat(scratch.directory, "fifo", 0644), 0);
+    assert_int_equal(mkdirat(scratch.directory, "dir", 0755), 0);
+    sys.fstat = counted_fstat;
+    buffer_add_string(&bytes, "before ");
+    looks = 0;
+    assert_int_equal(
+        file_read_sound_at(scratch.directory, "sound", 100, &bytes, ends_in_a_dot, &asked, &error),
+        0);
+    assert_int_equal(looks, 0);
+    assert_int_equal(asked, 1);
+    assert_string_equal(bytes.data, "before all of it.");
+    buffer_clear(&bytes);
+    assert_int_equal(
+        file_read_sound_at(scratch.directory, "other", 100, &bytes, ends_in_a_dot, &asked, &error),
+        0);
+    assert_int_equal(looks, 1);
+    assert_string_equal(bytes.data, "not all of it");
+    buffer_clear(&bytes);
+    assert_int_equal(
+        file_read_sound_at(scratch.directory, "sound", 9, &bytes, ends_in_a_dot, &asked, &error),
+        -1);
+    assert_string_equal(error.text, "sound is larger than 9 bytes");
+    buffer_clear(&bytes);
+    struct buffer large = {NULL, 0, 0};
+    for (int i = 0; i < 20000; i++)
+        buffer_add_byte(&large, '.');
+    put(scratch.directory, "large", large.data);
+    assert_int_equal(file_read_sound_at(scratch.directory, "large", 30000, &bytes, ends_in_a_dot,
+                                        &asked, &error),
+                     0);
+    assert_int_equal(bytes.length, 20000);
+    buffer_free(&large);
+    const char *const others[] = {"fifo", "dir"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(file_read_sound_at(scratch.directory, others[i], 9, &bytes, ends_in_a_dot,
+                                            &asked, &error),
+                         -1);
+        assert_int_equal(errno, EBADMSG);
+    }
+    buffer_free(&bytes);
+}
+
 static void only_regular_files_are_read(void **state)
 {
     (void)state;
@@ -323,6 +387,7 @@ int main(void)
         SYSTEM_TEST(an_old_kernel_opens_single_names_safely),
         SYSTEM_TEST(reading_is_bounded),
         SYSTEM_TEST(the_end_of_a_file_is_known),
+        SYSTEM_TEST(sound_files_are_read_at_once),
         SYSTEM_TEST(only_regular_files_are_read),
         SYSTEM_TEST(interruptions_and_short_counts_are_gone_over),
         SYSTEM_TEST(a_walk_sees_every_name_once),

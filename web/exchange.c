@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/system.h"
+#include "base/utf8.h"
 
 static const char json_type[] = "application/json", problem_type[] = "application/problem+json";
 
@@ -74,11 +75,30 @@ void exchange_reply_text(struct exchange *exchange, int status, const char *cont
     exchange->content = content;
 }
 
+/* The same with U+FFFD in the place of each byte that is not UTF-8, as JSON has to be: names of files and what tasks
+ * print are any bytes. */
+static void mend_utf8(struct buffer *json)
+{
+    struct buffer mended = {0};
+    struct text rest = buffer_text(json);
+    if (utf8_valid(rest))
+        return;
+    while (rest.length) {
+        size_t length = utf8_sequence(rest.data, rest.length);
+        buffer_add(&mended, length ? rest.data : "\xef\xbf\xbd", length ? length : 3);
+        length = length ? length : 1;
+        rest = (struct text){rest.data + length, rest.length - length};
+    }
+    buffer_free(json);
+    *json = mended;
+}
+
 void exchange_reply_json(struct exchange *exchange, int status, const struct value *tree)
 {
     struct buffer out = {0};
     json_write(&out, tree, false, NULL);
     buffer_add_byte(&out, '\n');
+    mend_utf8(&out);
     exchange_reply_text(exchange, status, json_type, arena_take(exchange->arena, &out));
 }
 

@@ -71,7 +71,7 @@ struct text exchange_header(const struct exchange *exchange, const char *name);
 /* Add a header to the reply; the texts are shared. */
 void exchange_add_header(struct exchange *exchange, const char *name, struct text value);
 
-/* Reply with a tree as JSON, with a text, or with a file. */
+/* Reply with a tree as JSON, whose texts may be any bytes, with a text, or with a file. */
 void exchange_reply_json(struct exchange *exchange, int status, const struct value *tree);
 void exchange_reply_text(struct exchange *exchange, int status, const char *content_type,
                          struct text content);

@@ -40,13 +40,14 @@ static bool changes_something(const struct exchange *exchange)
     return !text_is(exchange->method, "GET") && !text_is(exchange->method, "HEAD");
 }
 
-/* Does it come from a page of our own, or from no page at all? */
+/* Does it come from a page of our own, or from no page at all?  What a browser says of the site counts for more than
+ * the origin, which some of them hide ("null") where a page asks that nobody be told of it. */
 static bool is_from_own_page(const struct exchange *exchange)
 {
     struct text site = exchange_header(exchange, "Sec-Fetch-Site");
     struct text origin = exchange_header(exchange, "Origin");
-    if (site.length && !text_is(site, "same-origin") && !text_is(site, "none"))
-        return false;
+    if (site.length)
+        return text_is(site, "same-origin") || text_is(site, "none");
     return !origin.length || text_equal(host_of_origin(origin), exchange_header(exchange, "Host"));
 }
 

@@ -99,7 +99,7 @@ static const char *const usual_headers[][2] = {
     {"Content-Security-Policy",
      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
      "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"},
-    {"Referrer-Policy", "no-referrer"},
+    {"Referrer-Policy", "same-origin"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Cache-Control", "no-cache, private"},
 };

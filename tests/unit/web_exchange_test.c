@@ -155,6 +155,8 @@ static void only_pages_of_this_site_change_something(void **state)
         {"POST", "localhost:8080", "http://localhost:8081", NULL, HTTP_FORBIDDEN},
         {"POST", "localhost:8080", "http://evil.example", NULL, HTTP_FORBIDDEN},
         {"POST", "localhost:8080", "null", NULL, HTTP_FORBIDDEN},
+        {"POST", "localhost:8080", "null", "same-origin", 0},
+        {"POST", "localhost:8080", "null", "cross-site", HTTP_FORBIDDEN},
         {"POST", "localhost:8080", NULL, "cross-site", HTTP_FORBIDDEN},
         {"POST", "localhost:8080", "http://localhost:8080", "same-site", HTTP_FORBIDDEN},
         {"DELETE", "localhost:8080", "http://evil.example", NULL, HTTP_FORBIDDEN},

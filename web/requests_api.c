@@ -173,7 +173,9 @@ bool requests_api_applies(const struct exchange *exchange, const struct job_view
                           const char *verb)
 {
     struct control_question question = {.spool = exchange->spool, .verb = verb_of(verb)};
-    return control_applies(&question, &view->place, view->readable ? &view->record : NULL);
+    struct error error;
+    return control_applies(&question, &view->place, view->readable ? &view->record : NULL) &&
+           may_ask(exchange, view, verb, &error);
 }
 
 bool requests_api_ask(struct exchange *exchange, const struct job_view *view, const char *verb,

@@ -17,7 +17,7 @@ typedef void requests_api_found(struct exchange *exchange, const struct job_view
 bool requests_api_submit(struct exchange *exchange, struct text bytes, const char *ending,
                          requests_api_found *found, struct error *error);
 
-/* Would it do anything to the job, as that is now: kill, retry, hold, release or top? */
+/* May the user ask it of the job, and would it do anything, as that is now: kill, retry, hold, release or top? */
 bool requests_api_applies(const struct exchange *exchange, const struct job_view *view,
                           const char *verb);
 

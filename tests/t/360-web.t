@@ -80,6 +80,7 @@ said=$(as 1 -H 'Content-Type: application/yaml' --data-binary @"$scratch/offers.
 offered() { as 1 "http://localhost/jobs/$1" | grep -o 'name="verb" value="[a-z]*"' | sed 's/.*value="\(.*\)"/\1/' | xargs; }
 is "$(offered offers)" "kill release" "of a held job: to end it, or let it go on"
 is "$(offered one)" "" "of one that is done: nothing"
+is "$(as 2 http://localhost/jobs/offers | grep -c 'name="verb"')" 0 "and of another's: nothing"
 
 # Approvals: another person's, never one's own.
 sed -i -e '/^approvers:/d' "$spool/dlspool.yaml" && printf 'approvers: [user1, user2]\nprivileges: {hostnet: {host_network: true}}\n' >>"$spool/dlspool.yaml"

@@ -13,6 +13,7 @@
 #   make mutants    break the code by each of tests/mutants/*.patch, or MUTANTS="name name", and see it caught
 #   make bench      measure; prints, asserts nothing.  AGAINST=COMMIT: beside another build, which is built aside, in
 #                   turns; BENCH="--journal --past 1000000" and other options of tests/bench/bench
+#   make pictures   of each page of dlspool web, light, dark and on a phone, into build/pictures
 #   make tables     simulate the traces in DLSPOOL_TRACES; writes the tables of docs/deadlines.md
 #   make install    PREFIX=/usr/local DESTDIR= UNITDIR=PREFIX/lib/systemd/system
 #   make uninstall  with the same
@@ -176,6 +177,7 @@ demo:
 # The quick unit tests run once in it, with the sanitizers.
 check:
 	@tools/setup check
+	@tests/web/fetch-packages $(BUILD)/npm
 	+@$(PARALLEL) $(BUILD)/dlspool
 	+@$(call BESIDE,$(ASAN_PARALLEL) $(filter %_test,$(ASAN_TESTS)) fuzz-targets && \
 	    $(PARALLEL) $(BUILD)/tests/crash $(PLAIN_TESTS),$(PROVE_ALL) $(EARLY_SCRIPTS))
@@ -188,6 +190,7 @@ check:
 HOURS ?= 1
 check-long:
 	@tools/setup check
+	@tests/web/fetch-packages $(BUILD)/npm
 	@tools/setup fuzz
 	@LONGEST=86400 DLSPOOL_CASES=60000 CRASH_EVERY=1 MODEL_MORE=1 NFS_MORE=1 STORM=30000 BACKLOG=100000 HISTORY=200000 DAY_JOBS=2000 DAY_RUSH=40 $(MAKE) --no-print-directory unit asan tap crash
 	@LONGEST=86400 DLSPOOL_EVERY_BYTE=1 $(PROVE) $(BUILD)/tests/local_once_test
@@ -266,10 +269,19 @@ ALONE = $(shell grep -l '^. Runs alone:' $(TAKEN))
 tap:
 	$(call NEED,check)
 	+@$(PARALLEL) $(BUILD)/dlspool
-	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash; \
+	@export DLSPOOL=$(abspath $(BUILD))/dlspool CRASH_PROGRAM=$(abspath $(BUILD))/tests/crash NPM_PACKAGES=$(abspath $(BUILD))/npm; \
 	    export FAILURES=$(BUILD)/failures; rm -f $$FAILURES; \
 	    $(PROVE) -f -j $(if $(BESIDES),$(MANY_MORE),$(TOGETHER)) $(BESIDES) $(filter-out $(ALONE),$(TAKEN)); together=$$?; \
 	    $(PROVE) -f $(ALONE) && [ $$together = 0 ] || { echo 'Failed in all:'; cat $$FAILURES; exit 1; }
+
+# The pages as people see them.
+pictures:
+	@tools/setup check
+	@tests/web/fetch-packages $(BUILD)/npm
+	+@$(PARALLEL) $(BUILD)/dlspool
+	@DLSPOOL=$(abspath $(BUILD))/dlspool NPM_PACKAGES=$(abspath $(BUILD))/npm PICTURES=$(abspath $(BUILD))/pictures \
+	    $(PROVE) tests/t/361-browser.t
+	@ls $(BUILD)/pictures
 
 # Tests are tested: the code is broken in a copy, build/mutants/tree.
 mutants:
@@ -340,5 +352,5 @@ help:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit-tests demo quick check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz mutants bench soak tables install \
+.PHONY: all unit-tests demo quick check check-long unit asan crash tap fuzz-targets fuzz-runs fuzz-corpus fuzz mutants bench pictures soak tables install \
 	uninstall format dist tags help clean FORCE

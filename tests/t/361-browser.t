@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The pages as two people use them: a real Chromium, which reaches dlspool web through a real sshd as each of them,
+# and jobs in real containers.  PICTURES=DIRECTORY keeps a picture of each page.
+#
+# Seen to fail with: tests/mutants/browser-*.patch.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/web.bash"
+need_web
+command -v podman >/dev/null || skip_all "podman is not installed"
+command -v chromium >/dev/null && command -v node >/dev/null || skip_all "chromium or nodejs is not installed"
+packages=${NPM_PACKAGES:-$top/build/npm}
+playwright=$(echo "$packages"/playwright-core-*/index.js) axe=$(echo "$packages"/axe-core-*/axe.min.js)
+[ -e "$playwright" ] && [ -e "$axe" ] || skip_all "$packages has no playwright-core and axe-core: tests/web/fetch-packages $packages"
+own_users "$@"
+new_spool local || exit 1
+chmod 1777 "$spool/incoming"
+sed -i -e '/^approvers:/d' -e '/^privileges: {}/d' "$spool/dlspool.yaml"
+printf 'approvers: [user1, user2]\nprivileges: {hostnet: {host_network: true}}\n' >>"$spool/dlspool.yaml"
+start_daemon
+"$DLSPOOL" -s "$spool" web --socket "$scratch/w.sock" >"$scratch/web.out" 2>"$scratch/web.err" &
+web=$!
+must "it says where it serves" wait_for 10 grep -q 'serving at' "$scratch/web.out"
+start_sshd
+forward_as 1 "$scratch/w.sock"
+page1=http://localhost:$forward forwards=$ssh
+forward_as 2 "$scratch/w.sock"
+page2=http://localhost:$forward forwards="$forwards $ssh"
+
+mkdir "$scratch/browser"
+HOME=$scratch/browser TMPDIR=$scratch/browser XDG_CONFIG_HOME=$scratch/browser \
+    node "$top/tests/web/people.mjs" "$playwright" "$axe" "$page1" "$page2" ${PICTURES:+"$PICTURES"} >"$scratch/people" 2>&1
+ended=$?
+while read -r line; do
+    case $line in
+    "ok "*) pass "${line#ok }" ;;
+    "not ok "*) fail "${line#not ok }" ;;
+    *) echo "# $line" ;;
+    esac
+done <"$scratch/people"
+is "$ended" 0 "both have done what they wanted to"
+kill $forwards "$sshd" $web
+wait $web
+is "$?" 0 "dlspool web ends when it is told to"
+is "$(<"$scratch/web.err")" "" "and had nothing to say"
+done_testing

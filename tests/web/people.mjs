@@ -1,0 +1,178 @@
+// people.mjs - two people use the pages in a real Chromium, as they would
+//
+// usage: node tests/web/people.mjs PLAYWRIGHT AXE PAGE1 PAGE2 [PICTURES]
+//
+// PAGE1 and PAGE2 are the addresses that ssh forwards for user1 and for user2.  Prints a line for each thing that
+// was to be seen: "ok WHAT" or "not ok WHAT: WHAT WAS SEEN".  With PICTURES each page that was looked at is kept in
+// that directory as light, dark and phone.
+import { readFileSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const [playwright, axe, page1, page2, pictures] = process.argv.slice(2);
+const { chromium } = createRequire(import.meta.url)(playwright);
+const axeSource = readFileSync(axe, 'utf8');
+const patience = 1000 * (Number(process.env.PATIENCE) || 6);
+// What is looked for in each way: all of axe's rules in one, and in the others what differs there.
+const looks = {
+    light: { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+    dark: { colorScheme: 'dark', viewport: { width: 1280, height: 800 }, rules: ['color-contrast', 'link-in-text-block'] },
+    phone: { colorScheme: 'light', viewport: { width: 360, height: 740 }, rules: ['target-size', 'scrollable-region-focusable'] },
+};
+if (pictures)
+    mkdirSync(pictures, { recursive: true });
+
+function say(good, what, seen) {
+    console.log(`${good ? 'ok' : 'not ok'} ${what}${good ? '' : `: ${String(seen).replaceAll('\n', ' | ')}`}`);
+}
+function is(got, wanted, what) {
+    say(got === wanted, what, `found ${JSON.stringify(got)}, expected ${JSON.stringify(wanted)}`);
+}
+function like(got, pattern, what) {
+    say(pattern.test(got), what, `found ${JSON.stringify(got.slice(0, 400))}, expected ${pattern}`);
+}
+
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+let last; // the page that something was asked of last
+const elsewhere = new Set(), complaints = new Set();
+
+// A person: a browser of their own, whose every request and complaint is written down.
+async function person(base, options = {}) {
+    const context = await browser.newContext({ baseURL: base, ...looks.light, ...options });
+    context.setDefaultTimeout(5 * patience);
+    context.on('request', request => request.url().startsWith(base) || elsewhere.add(request.url()));
+    const page = await context.newPage();
+    page.on('request', () => { last = page; });
+    page.on('console', message => message.type() === 'error' && complaints.add(message.text()));
+    page.on('pageerror', error => complaints.add(error.message));
+    return page;
+}
+
+// Look at a page in each way: axe finds nothing, and on a phone it needs no scrolling sideways.
+const faults = [], wide = [], seen = [];
+async function look(page, name) {
+    seen.push(name);
+    await page.evaluate(axeSource);
+    for (const [way, { colorScheme, viewport, rules }] of Object.entries(looks)) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize(viewport);
+        const { violations } = await page.evaluate(rules => axe.run(
+            { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }), rules);
+        for (const { id, help, nodes } of violations)
+            faults.push(`${name} (${way}): ${id}: ${help}: ${nodes.map(node => node.html.slice(0, 120)).slice(0, 3).join(' ; ')}`);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        if (width > viewport.width)
+            wide.push(`${name} (${way}) is ${width} wide`);
+        if (pictures)
+            await page.screenshot({ path: `${pictures}/${name}-${way}.png`, fullPage: true });
+    }
+    await page.emulateMedia(looks.light);
+    await page.setViewportSize(looks.light.viewport);
+}
+
+async function alerts(page) { return (await page.getByRole('alert').allTextContents()).join('\n'); }
+async function shown(page) { return page.locator('main').innerText(); }
+
+// Paste a job file and submit it; the id of the job whose page comes then.
+async function submit(page, text) {
+    await page.goto('/new');
+    await page.getByLabel(/Job file/).fill(text);
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.waitForURL(/\/jobs\/./);
+    return decodeURIComponent(new URL(page.url()).pathname.split('/').pop());
+}
+
+// A page that says it waits is asked again, as people do, until it says what is waited for.
+async function until(page, url, pattern) {
+    const end = Date.now() + 20 * patience;
+    for (;;) {
+        await page.goto(url);
+        const text = await shown(page);
+        if (pattern.test(text) || Date.now() > end)
+            return text;
+        await new Promise(resolve => setTimeout(resolve, 200));
+    }
+}
+
+try {
+    const one = await person(page1), two = await person(page2);
+
+    // The first page, with nothing done before.
+    await one.goto('/');
+    is(await one.getByRole('heading', { level: 1 }).innerText(), 'Jobs', 'the first page is of jobs, without a sign in');
+    await look(one, 'jobs-none');
+
+    // By paste: a mistake is told with its place, the job file stays, and the corrected one becomes a job.
+    await one.goto('/new');
+    await look(one, 'new');
+    await one.getByLabel(/Job file/).fill('name: grows\nscirpt: |\n  echo\n');
+    await one.getByRole('button', { name: 'Check' }).click();
+    like(await alerts(one), /2:1: scirpt: unknown field; did you mean script\?/, 'a mistake is told with its line');
+    like(await one.getByLabel(/Job file/).inputValue(), /^name: grows\nscirpt/, 'and the job file is still there');
+    await look(one, 'new-mistake');
+    const grows = await submit(one, 'name: grows\nlibrary: any\ntype: single\nscript: |\n  #!/bin/sh\n  i=0\n'
+        + '  while [ ! -e "$DLSPOOL_OUTPUT/enough" ]; do i=$((i + 1)); echo "this is line $i"; sleep 0.2; done\n'
+        + 'tasks: {main: {cpus: 0.1, memory: 64Mi}}\n');
+    like(grows, /^grows-/, 'a job file that is pasted becomes a job');
+
+    // Its output grows while its owner looks.
+    like(await until(one, `/jobs/${grows}`, /this is line 3\b/), /this is line 3\b/, 'its output is shown while it runs');
+    await look(one, 'job-running');
+
+    // Another sees it, and may not end it.
+    await two.goto('/jobs');
+    like(await shown(two), new RegExp(`${grows}`), 'another user sees it');
+    await two.getByRole('checkbox', { name: grows }).check();
+    await look(two, 'jobs');
+    await two.getByRole('button', { name: 'kill' }).first().click();
+    like(await shown(two), /belongs to user1; only its owner or an administrator may kill it/, 'and may not kill it');
+    await look(two, 'asked');
+    await two.goto(`/jobs/${grows}`);
+    is(await two.getByRole('button', { name: 'kill' }).count(), 0, 'its page offers them nothing that they may not');
+    await look(two, 'job-of-another');
+
+    // Its owner may.
+    await one.goto(`/jobs/${grows}`);
+    await one.getByRole('button', { name: 'kill' }).click();
+    like(await until(one, `/jobs/${grows}`, /killed/), /killed/, 'its owner kills it, and its page says so');
+    await look(one, 'job-killed');
+
+    // Approval: the owner is not asked, the other is, and says yes.
+    const special = await submit(one, 'name: special\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\nprivileged: [hostnet]\n'
+        + 'tasks: {main: {cpus: 0.1, memory: 64Mi}}\n');
+    like(await until(one, `/jobs/${special}`, /privilege/), /hostnet/, 'a job that needs an approval says what for');
+    await look(one, 'job-held');
+    await one.goto('/approvals');
+    is((await shown(one)).includes(special), false, 'its owner is not asked to approve it');
+    await two.goto('/approvals');
+    like(await shown(two), new RegExp(special), 'an approver is');
+    await look(two, 'approvals');
+    await two.locator('form', { hasText: '' }).getByRole('button', { name: 'approve' }).first().click();
+    like(await until(one, `/jobs/${special}`, /succeeded|\bdone\b/), /succeeded|\bdone\b/, 'and it goes on to its end');
+    await look(one, 'job-done');
+
+    // Without script, by keyboard.
+    const plain = await person(page2, { javaScriptEnabled: false });
+    await plain.goto('/new');
+    await plain.getByLabel(/Job file/).focus();
+    await plain.keyboard.press('Control+A');
+    await plain.keyboard.type('name: typed\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n');
+    for (let i = 0; i < 5; i++) {
+        await plain.keyboard.press('Tab');
+        if (await plain.locator('button:focus', { hasText: 'Submit' }).count())
+            break;
+    }
+    await plain.keyboard.press('Enter');
+    await plain.waitForURL(/\/jobs\/typed-/);
+    say(true, 'the keyboard does it, and no script is needed');
+
+    // Everywhere.
+    is(faults.join('\n'), '', `axe finds no fault in ${seen.length} pages, light, dark and on a phone`);
+    is(wide.join('\n'), '', 'no page is wider than its window');
+    is([...elsewhere].join('\n'), '', 'nothing is asked of anybody else');
+    is([...complaints].join('\n'), '', 'the browser complains of nothing');
+} catch (error) {
+    const page = last && await shown(last).catch(() => 'no page');
+    say(false, 'the pages are as people expect them', `${error.message}, and the page says: ${page}`);
+} finally {
+    await browser.close();
+}

@@ -32,11 +32,11 @@ static void describe_rules(const struct fair_share *share, char text[static NUMB
     snprintf(text, NUMBER_SIZE, "%016" PRIx64, hash_text(hash, text_of(rule)));
 }
 
-static void add_amount(struct buffer *out, double amount)
+static void add_amount(struct buffer *out, const char *field, double amount)
 {
     char text[NUMBER_SIZE];
     snprintf(text, sizeof(text), "%.17g", amount);
-    eventlog_add_string(out, "gpu_ms", text);
+    eventlog_add_string(out, field, text);
 }
 
 int use_sums_write(const struct spool *spool, const struct fair_share *share,
@@ -58,9 +58,13 @@ int use_sums_write(const struct spool *spool, const struct fair_share *share,
         eventlog_start(&out, sums->time, "used");
         eventlog_add_number(&out, "uid", sums->users[i].uid);
         eventlog_add_number(&out, "gid", sums->users[i].gid);
-        add_amount(&out, sums->users[i].used);
+        add_amount(&out, "gpu_ms", sums->users[i].used);
         eventlog_end(&out);
     }
+    eventlog_start(&out, sums->time, "lengths");
+    add_amount(&out, "gpu_ms", sums->lengths.used);
+    add_amount(&out, "gpu_ms_ms", sums->lengths.times);
+    eventlog_end(&out);
     eventlog_start(&out, sums->time, "end");
     eventlog_end(&out);
     int directory = history_open(spool, true, error);
@@ -82,13 +86,18 @@ static void take_place(struct arena *arena, const struct event *event, struct us
     place->bytes = eventlog_get_number(event, "bytes", -1);
 }
 
+static double get_amount(struct arena *arena, const struct event *event, const char *field)
+{
+    struct text text = eventlog_get(arena, event, field);
+    double amount = text.data ? strtod(text.data, NULL) : 0;
+    return amount > 0 ? amount : 0;
+}
+
 static void take_user(struct arena *arena, const struct event *event, struct use_sums *sums)
 {
-    struct text amount = eventlog_get(arena, event, "gpu_ms");
-    double used = amount.data ? strtod(amount.data, NULL) : 0;
-    sums->users[sums->user_count++] =
-        (struct use_sum){(uid_t)eventlog_get_number(event, "uid", -1),
-                         (gid_t)eventlog_get_number(event, "gid", -1), used > 0 ? used : 0};
+    sums->users[sums->user_count++] = (struct use_sum){(uid_t)eventlog_get_number(event, "uid", -1),
+                                                       (gid_t)eventlog_get_number(event, "gid", -1),
+                                                       get_amount(arena, event, "gpu_ms")};
 }
 
 /* What has no end was cut short. */
@@ -119,6 +128,9 @@ static bool parse_sums(const struct fair_share *share, struct text text, struct 
             take_place(arena, &event, places, &sums->place_count);
         else if (text_is(event.name, "used"))
             take_user(arena, &event, sums);
+        else if (text_is(event.name, "lengths"))
+            sums->lengths = (struct use_lengths){get_amount(arena, &event, "gpu_ms"),
+                                                 get_amount(arena, &event, "gpu_ms_ms")};
     }
     return false;
 }

@@ -15,8 +15,14 @@ struct use_sum {
     double used; /* milliseconds of a GPU, as of the time of the sums */
 };
 
+/* How long attempts took on average, of what they used: times / used. */
+struct use_lengths {
+    double used, times; /* milliseconds of a GPU; these, times milliseconds that the attempt took */
+};
+
 struct use_sums {
     int64_t time;
+    struct use_lengths lengths; /* 0: not known */
     const struct usage_place *places;
     size_t place_count;
     struct use_sum *users;

@@ -18,8 +18,9 @@
 #include "stages/shared/sharers.h"
 
 enum { MOST_JOBS = 1 << 20 };
-enum { LIVES = 16 };                       /* half-lives: what is older counts for nothing */
-static const int64_t advance = 600 * 1000; /* milliseconds that a job counts for at least */
+enum { LIVES = 16 }; /* half-lives: what is older counts for nothing */
+static const int64_t advance =
+    600 * 1000; /* milliseconds that a job counts for at least, where others take longer */
 static const int64_t set_back = 60 * 1000; /* ... by which a clock is off, not slow */
 static const double nothing = 1;           /* millisecond of a GPU: as good as none */
 
@@ -40,8 +41,9 @@ struct decayed_use {
     struct names *jobs; /* by id */
     struct usage_tail *tail;
     int64_t reference;
-    bool changed;        /* since the sums were kept */
-    struct arena *arena; /* of a job, or of the sums */
+    struct use_lengths lengths; /* as of the reference */
+    bool changed;               /* since the sums were kept */
+    struct arena *arena;        /* of a job, or of the sums */
 };
 
 struct decayed_use *decayed_use_new(const struct spool *spool, const struct fair_share *share)
@@ -117,9 +119,14 @@ static int take_usage(void *context, const struct usage *usage)
     if (usage->uid < 0)
         return 0;
     struct sharer *user = sharers_know(use->sharers, (uid_t)usage->uid, (gid_t)usage->gid);
+    double used = amount_of(use, usage) *
+                  decay_mean(usage->started, usage->ended, use->reference, use->share->half_life);
     if (user)
-        user->past += amount_of(use, usage) * decay_mean(usage->started, usage->ended,
-                                                         use->reference, use->share->half_life);
+        user->past += used;
+    if (usage->ended > usage->started) {
+        use->lengths.used += used;
+        use->lengths.times += used * (double)(usage->ended - usage->started);
+    }
     use->changed = true;
     return 0;
 }
@@ -129,6 +136,7 @@ static void begin_anew(struct decayed_use *use, int64_t now)
     usage_tail_free(use->tail);
     use->reference = now;
     use->tail = usage_tail_new(use->spool, first_time(use));
+    use->lengths = (struct use_lengths){0};
     for (struct sharer *user = sharers_first(use->sharers); user; user = sharers_after(user))
         user->past = 0;
 }
@@ -141,12 +149,15 @@ static bool take_sums(struct decayed_use *use, int64_t now)
         use_sums_read(use->spool, use->share, use->arena, &sums) && sums.time <= now + set_back;
     for (size_t i = 0; result && i < sums.place_count; i++)
         result = !usage_tail_seek(use->tail, &sums.places[i], NULL);
+    const double left = result ? decay_factor(now - sums.time, use->share->half_life) : 0;
     for (size_t i = 0; result && i < sums.user_count; i++) {
         const struct use_sum *sum = &sums.users[i];
         struct sharer *user = sharers_know(use->sharers, sum->uid, sum->gid);
         if (user)
-            user->past = sum->used * decay_factor(now - sums.time, use->share->half_life);
+            user->past = sum->used * left;
     }
+    if (result)
+        use->lengths = (struct use_lengths){sums.lengths.used * left, sums.lengths.times * left};
     arena_reset(use->arena);
     return result;
 }
@@ -158,6 +169,8 @@ static void move_reference(struct decayed_use *use, int64_t now)
     if (now <= use->reference)
         return;
     use->reference = now;
+    use->lengths.used *= left;
+    use->lengths.times *= left;
     for (struct sharer *user = sharers_first(use->sharers); user; user = sharers_after(user))
         user->past *= left;
 }
@@ -182,7 +195,7 @@ static int look_at_past(struct decayed_use *use, int64_t now, struct error *erro
 
 int decayed_use_keep(struct decayed_use *use, struct error *error)
 {
-    struct use_sums sums = {.time = use->reference};
+    struct use_sums sums = {.time = use->reference, .lengths = use->lengths};
     if (!use->changed || !use->tail)
         return 0;
     sums.users = memory_allocate((sharers_count(use->sharers) + 1) * sizeof(*sums.users));
@@ -199,14 +212,23 @@ int decayed_use_keep(struct decayed_use *use, struct error *error)
 
 /* ---- what is at the executor ---- */
 
+/* How long attempts have taken of late, the most for those that used most: what a job counts for before it has run for
+ * as long.  Of short jobs it is little, so that what was used decides, however few of them run at a time. */
+static int64_t usual_length(const struct use_lengths *lengths)
+{
+    double length = lengths->used >= nothing ? lengths->times / lengths->used : (double)advance;
+    return length < 1 ? 1 : length < (double)advance ? (int64_t)length : advance;
+}
+
 /* Milliseconds of a GPU that it counts for now. */
 static double count_now(const struct decayed_use *use, const struct charged *job, int64_t now)
 {
     int64_t time = job->started && now > job->started ? now - job->started : 0;
     if (job->ended)
         return 0;
-    if (time <= advance)
-        return job->rate * (double)advance;
+    const int64_t usual = usual_length(&use->lengths);
+    if (time <= usual)
+        return job->rate * (double)usual;
     return job->rate * (double)time * decay_mean(job->started, now, now, use->share->half_life);
 }
 

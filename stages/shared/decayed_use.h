@@ -2,8 +2,9 @@
  *
  * What attempts held that have ended is read from the accounts (spool/usage_tail.h), and what runs now from submitted/.
  * Use counts half when it is a half-life old.  It is the larger of GPUs and CPUs, as fair_share_amount() has it,
- * times how long, divided by the weight of the job's queue.  A job at the executor counts as if it had run for ten
- * minutes, until it has run for longer or has ended: so an owner is charged for what was just submitted, too.
+ * times how long, divided by the weight of the job's queue.  A job at the executor counts as if it had run for as long
+ * as others of late, but for ten minutes at most, until it has run for longer or has ended: so an owner is charged for
+ * what was just submitted, too.
  *
  * After a restart the same follows from the files; DIR/history/shares (spool/use_sums.h) makes that quick.  When the
  * clock is set back, what is known is made anew from the accounts.

@@ -1,7 +1,7 @@
 """rush.py - three users who always have jobs that wait, and what each gets: as much as their weights say?
 
 Only where dlspool.yaml has `shares`.  All jobs are alike and as many run at a time as the weights are together, so
-that what each has can come to them exactly.
+that what each has can come to them exactly.  The three have used nothing before, or they would get it back now.
 """
 import collections
 import time
@@ -9,9 +9,9 @@ import time
 import workload
 import witness
 
-WEIGHTS = {"man": 1, "lp": 2, "mail": 4}
+WEIGHTS = {"backup": 1, "list": 2, "www-data": 4}
 MOST_AWAY = 0.05        # of what is to be theirs
-JOB = ('name: {name}\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\nenv: {{STAND_IN_SECONDS: "2.5"}}\n'
+JOB = ('name: {name}\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\nenv: {{STAND_IN_SECONDS: "1.5"}}\n'
        "tasks: {{main: {{cpus: {cpus:.2f}, memory: 64Mi}}}}\n")
 
 
@@ -30,7 +30,7 @@ def play(day, each):
     day.site.dlspool("pause", "--reason", "a rush")
     for user, weight in WEIGHTS.items():
         for number in range(each * weight):
-            name = f"rush{user}{number:04}"
+            name = f"rush-{user}-{number:04}"
             names[name] = user
             cpus = int(100 * workload.CAPACITY["cpus"] / slots) / 100
             day.people[user].drop(f"{name}.yaml", JOB.format(name=name, cpus=cpus))

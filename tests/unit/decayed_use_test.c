@@ -58,6 +58,25 @@ static void write_usage(int number, uid_t uid, int64_t gpus, int64_t ended, int6
     buffer_free(&line);
 }
 
+/* ... or one GPU for some minutes. */
+static void write_minutes(int number, uid_t uid, int64_t minutes)
+{
+    struct usage usage;
+    struct buffer line = {0};
+    char id[ID_SIZE];
+    snprintf(id, sizeof(id), "m-%013d", number);
+    usage_clear(&usage);
+    usage.written = usage.ended = now;
+    usage.id = text_of(id);
+    usage.attempt = 1;
+    usage.uid = usage.gid = (int64_t)uid;
+    usage.started = now - minutes * 60000;
+    usage.gpu_held = minutes * 60000;
+    usage_format(&usage, &line);
+    assert_int_equal(usage_append(&spool, buffer_text(&line), now, &error), 0);
+    buffer_free(&line);
+}
+
 struct wanted {
     uid_t uid;
     double used;
@@ -273,6 +292,39 @@ static void what_is_at_the_executor_counts(void **state)
     decayed_use_free(use);
 }
 
+/* Where attempts take a minute a job counts for that until it has run for longer, also after a restart; those that used
+ * most say how long. */
+static void a_job_counts_for_as_long_as_others_took(void **state)
+{
+    (void)state;
+    struct job_record record = make_record("a-0000000000001", 1, "");
+    write_usage(1, 3, 1, noon, 1);
+    struct decayed_use *use = decayed_use_new(&spool, &share);
+    look(use);
+    decayed_use_charge(use, "a-0000000000001", &record);
+    assert_true(is_near(used_by(use, 1), 2 * 600000)); /* never for longer than ten minutes */
+    decayed_use_free(use);
+    int directory = history_open(&spool, false, &error);
+    assert_int_equal(renameat(directory, "usage", directory, "old"), 0);
+    for (int i = 0; i < 8; i++)
+        write_minutes(i, 3, 1);
+    use = decayed_use_new(&spool, &share);
+    look(use);
+    decayed_use_charge(use, "a-0000000000001", &record);
+    assert_true(is_near(used_by(use, 1), 2 * 60000));
+    assert_int_equal(decayed_use_keep(use, &error), 0);
+    struct decayed_use *restarted = decayed_use_new(&spool, &share);
+    look(restarted);
+    decayed_use_charge(restarted, "a-0000000000001", &record);
+    assert_true(is_near(used_by(restarted, 1), 2 * 60000));
+    decayed_use_free(restarted);
+    write_minutes(9, 3, 5); /* which uses 5 of 13 */
+    look(use);
+    assert_true(is_near(used_by(use, 1), 2 * 60000 * (8 + 5 * 5) / 13.0));
+    decayed_use_free(use);
+    close(directory);
+}
+
 static void groups_share_first(void **state)
 {
     (void)state;
@@ -298,9 +350,13 @@ static void groups_share_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(use_is_counted_from_the_accounts), TEST(a_restart_changes_nothing),
-        TEST(wrong_sums_are_made_anew),         TEST(a_clock_that_is_set_back),
-        TEST(what_is_at_the_executor_counts),   TEST(groups_share_first),
+        TEST(use_is_counted_from_the_accounts),
+        TEST(a_restart_changes_nothing),
+        TEST(wrong_sums_are_made_anew),
+        TEST(a_clock_that_is_set_back),
+        TEST(what_is_at_the_executor_counts),
+        TEST(groups_share_first),
+        TEST(a_job_counts_for_as_long_as_others_took),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

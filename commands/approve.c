@@ -13,6 +13,7 @@
 #include "commands/pick.h"
 #include "commands/print.h"
 #include "commands/refuse.h"
+#include "spool/wants.h"
 
 struct deciding {
     enum control_verb control;
@@ -26,7 +27,10 @@ struct deciding {
 static void tell_decided(const struct deciding *deciding, const struct job_record *record)
 {
     if (!deciding->json) {
-        printf("asked to %s %s: %s\n", deciding->verb, record->id.data, record->wants.data);
+        struct buffer words = {0};
+        wants_describe(record->wants, &words);
+        printf("asked to %s %s: %s\n", deciding->verb, record->id.data, words.data);
+        buffer_free(&words);
         return;
     }
     struct value *tree = value_object(deciding->arena);

@@ -12,6 +12,7 @@
 #include "commands/print.h"
 #include "request/notes.h"
 #include "spool/settings.h"
+#include "spool/wants.h"
 #include "stages/intake/subscribe.h"
 #include "stages/prepare/limits.h"
 #include "stages/prepare/prepare.h"
@@ -43,10 +44,13 @@ static void tell_program(struct arena *arena, const char *path, const struct job
 static void tell_wants(struct arena *arena, const struct settings *settings,
                        struct job_record *record, struct notes *notes)
 {
+    struct buffer words = {0};
     wanted_settle(arena, settings, record);
-    if (record->wants.length)
+    wants_describe(record->wants, &words);
+    if (words.length)
         request_notes_add(arena, notes, "approval", "the job will wait in held/ for it: %s",
-                          record->wants.data);
+                          words.data);
+    buffer_free(&words);
 }
 
 /* Prepare, check against the limits and render the job file, and print its notes.  -1 and a

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "spool/limit_words.h"
+
 bool wants_next(struct text *rest, struct text *entry)
 {
     static const char between[] = "; ";
@@ -51,4 +53,24 @@ bool wants_have_row(struct text wants, const struct limit_row *row)
     bool result = wants_have(wants, wants_of_row(arena, row));
     arena_free(arena);
     return result;
+}
+
+static void describe_entry(struct text entry, struct buffer *out)
+{
+    const size_t head = sizeof(WANTS_LIMIT) - 1;
+    if (!text_starts(entry, WANTS_LIMIT)) {
+        buffer_add_text(out, entry);
+        return;
+    }
+    buffer_add_string(out, "more than ");
+    limit_words_add((struct text){entry.data + head, entry.length - head}, out);
+}
+
+void wants_describe(struct text wants, struct buffer *out)
+{
+    struct text entry;
+    for (const char *between = ""; wants_next(&wants, &entry); between = "; ") {
+        buffer_add_string(out, between);
+        describe_entry(entry, out);
+    }
 }

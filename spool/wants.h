@@ -21,6 +21,8 @@ struct text wants_add(struct arena *arena, struct text wants, struct text entry)
 
 /* The entry of a row. */
 struct text wants_of_row(struct arena *arena, const struct limit_row *row);
+/* Append what is wanted in words for people: "privilege rdma; more than 8 GPUs for each user". */
+void wants_describe(struct text wants, struct buffer *out);
 /* Do they have the entry of this row? */
 bool wants_have_row(struct text wants, const struct limit_row *row);
 

@@ -3,6 +3,7 @@
 
 #include "client/decision.h"
 #include "spool/jobs.h"
+#include "spool/wants.h"
 #include "web/form.h"
 #include "web/html.h"
 #include "web/jobs_api.h"
@@ -18,7 +19,8 @@ struct waiting {
 /* A row for a job: who asks for what, and the buttons. */
 static void add_row(struct waiting *waiting, const struct job_view *view)
 {
-    struct buffer *out = waiting->out;
+    struct buffer *out = waiting->out, words = {0};
+    wants_describe(view->record.wants, &words);
     buffer_add_string(out, "<tr><td><a href=\"/jobs/");
     html_string(out, view->place.id);
     buffer_add_string(out, "\">");
@@ -26,7 +28,8 @@ static void add_row(struct waiting *waiting, const struct job_view *view)
     buffer_add_string(out, "</a></td><td>");
     html_text(out, view->record.owner);
     buffer_add_string(out, "</td><td>");
-    html_text(out, view->record.wants);
+    html_text(out, buffer_text(&words));
+    buffer_free(&words);
     buffer_add_string(out, "</td><td><form class=\"actions\" method=\"post\" action=\"/approvals\">"
                            "<input type=\"hidden\" name=\"id\" value=\"");
     html_string(out, view->place.id);

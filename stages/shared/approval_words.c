@@ -5,7 +5,7 @@
 
 enum { MOST_NAMED = 8 }; /* approvers in a sentence */
 
-/* "more than each user may have (limits.rows of dlspool.yaml, line 12, ...)"; or the entry, where the row is
+/* "more than 8 GPUs for each user (limits.rows of dlspool.yaml, line 12, ...)"; without the line where the row is
  * gone. */
 static void add_row(const struct settings *settings, struct text entry, struct buffer *out)
 {
@@ -15,13 +15,9 @@ static void add_row(const struct settings *settings, struct text entry, struct b
     for (size_t i = 0; i < settings->limits.row_count && !row; i++)
         if (text_equal(wants_of_row(arena, &settings->limits.rows[i]), entry))
             row = &settings->limits.rows[i];
+    wants_describe(entry, out);
     if (row)
-        buffer_printf(
-            out, "more than %s%s%s%s may have (%s)", limit_row_is_for_each(row) ? "each " : "",
-            limit_row_subject_name(row->subject), limit_row_is_for_each(row) ? "" : " ",
-            limit_row_is_for_each(row) ? "" : row->name.data, limit_row_describe(row, which));
-    else
-        buffer_add_text(out, entry);
+        buffer_printf(out, " (%s)", limit_row_describe(row, which));
     arena_free(arena);
 }
 

@@ -171,16 +171,16 @@ rows='[{user: "*", cpus: 2, over: approve}]'
 settings
 as $owner large 'tasks: {main: {cpus: 4}}'
 ok "a job that is over a row waits for an approval" wait_for 20 says large held \
-    'Waiting for approval: more than each user may have (limits.rows of dlspool.yaml, line [0-9]*, which an administrator can change).'
+    'Waiting for approval: more than 2 CPUs for each user (limits.rows of dlspool.yaml, line [0-9]*, which an administrator can change).'
 as $owner small 'tasks: {main: {cpus: 2}}'
 ok "so does one that is with what its owner has waiting" wait_for 20 in_state small held
-run_as $other approve large >/dev/null
+like "$(run_as $other approve large)" ': more than 2 CPUs for each user$' "the approver is told what is approved"
 ok "and runs once that is approved, as the row does not hold for it then" wait_for 20 in_state large "done"
 run_as $other refuse small --reason no >/dev/null
 wait_for 20 in_state small failed
 as $owner sweep 'type: array' 'array: 0-3' 'tasks: {main: {cpus: 1}}'
 ok "an array that would run more at once than the row allows waits for an approval, and is not cut down" \
-    wait_for 20 says sweep held 'Waiting for approval: more than each user may have'
+    wait_for 20 says sweep held 'Waiting for approval: more than 2 CPUs for each user'
 run_as $other approve sweep >/dev/null
 ok "and then runs" wait_for 20 in_state sweep "done"
 like "$(<"$(job_dir sweep)/job.yaml")" 'array_at_once: 4' "with all its tasks at once"
@@ -193,7 +193,7 @@ printf '%s usage id=past-1m80ns077fbyy attempt=1 user=bin uid=%s gid=%s started=
     "$then" "$(id -u bin)" "$(id -g bin)" "$then" "$then" >>"$spool/history/usage/${then:0:7}"
 as bin hours 'time_limit: 2h' 'tasks: {main: {gpus: 1}}'
 ok "a job for which too many GPU-hours were used waits for an approval" wait_for 20 says hours held \
-    'Waiting for approval: more than each user may have (limits.rows'
+    'Waiting for approval: more than 10 GPU-hours within 30 d for each user (limits.rows'
 as $owner fewer 'time_limit: 2h' 'tasks: {main: {gpus: 1}}'
 ok "that of a user who used none does not" wait_for 20 in_state fewer "done"
 run_as $other approve hours >/dev/null

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "executors/registry/registry.h"
+#include "spool/limit_words.h"
 #include "spool/wants.h"
 #include "stages/shared/approval_words.h"
 
@@ -187,9 +188,9 @@ static void what_is_said(void **state)
     approval_words_make(&settings, &record, APPROVAL_MISSING, &error, &words);
     assert_string_equal(
         words.sentence.data,
-        "Waiting for approval: privilege rdma (capability IPC_LOCK); more than each user may have "
-        "(limits.rows of dlspool.yaml, line 3, which an administrator can change); limit user ann "
-        "gpus=9.");
+        "Waiting for approval: privilege rdma (capability IPC_LOCK); more than 8 GPUs for each user "
+        "(limits.rows of dlspool.yaml, line 3, which an administrator can change); more than 9 "
+        "GPUs for user ann.");
     assert_non_null(strstr(words.next.data, "when 1001 or 1002 approves it: dlspool approve a-0"));
     approval_words_free(&words);
     set("approvers: [1000]\n");
@@ -198,6 +199,32 @@ static void what_is_said(void **state)
     assert_string_equal(words.detail.data, "An approval does not count: because.\n");
     assert_non_null(strstr(words.next.data, "until an administrator names somebody but its owner"));
     approval_words_free(&words);
+}
+
+/* The words of a row are those of every amount; what nobody could have written stays as it is. */
+static void rows_are_said_in_words(void **state)
+{
+    static const struct {
+        const char *described, *words;
+    } cases[] = {
+        {"user * memory_bytes=2147483648", "2 GiB of memory for each user"},
+        {"queue prod gpu_type=A100 running=1 gpus=8",
+         "1 running job or 8 GPUs for queue prod, of jobs with GPUs of type A100"},
+        {"group lab cpus_milli=1500 time_limit_ms=7200000",
+         "1.5 CPUs or a time_limit of 2 h for group lab"},
+        {"user * gpu_time_ms=3600000 gpu_period_ms=86400000",
+         "1 GPU-hour within 1 d for each user"},
+        {"user * waiting=3 pigs=2", "user * waiting=3 pigs=2"},
+        {"user *", "user *"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct buffer words = {0};
+        limit_words_add(text_of(cases[i].described), &words);
+        assert_string_equal(words.length ? words.data : "", cases[i].words);
+        buffer_free(&words);
+    }
 }
 
 static void what_executors_cannot_give(void **state)
@@ -230,6 +257,7 @@ int main(void)
         TEST(a_seal_is_of_who_approved),
         TEST(one_decision_replaces_the_other),
         TEST(what_is_said),
+        TEST(rows_are_said_in_words),
         TEST(what_executors_cannot_give),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

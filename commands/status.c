@@ -219,7 +219,7 @@ static void print_report(const struct report *report)
                                         : "it is unknown whether one is running");
     if (report->is_paused) {
         struct error paused;
-        pause_describe(&report->pause, &paused);
+        pause_describe(&report->pause, clock_local, &paused);
         printf("paused       %s; nothing is started until somebody says `dlspool resume`\n",
                paused.text);
     }

@@ -64,10 +64,10 @@ bool pause_read(const struct spool *spool, struct pause *pause)
     return there;
 }
 
-void pause_describe(const struct pause *pause, struct error *text)
+void pause_describe(const struct pause *pause, pause_format_time *format, struct error *text)
 {
     char time[CLOCK_TEXT_SIZE];
     error_set(text, "by %s%s%s%s%s", pause->by, pause->since ? " since " : "",
-              pause->since ? clock_format(pause->since, time) : "", *pause->reason ? ": " : "",
+              pause->since ? format(pause->since, time) : "", *pause->reason ? ": " : "",
               pause->reason);
 }

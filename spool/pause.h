@@ -7,6 +7,7 @@
 #ifndef SPOOL_PAUSE_H
 #define SPOOL_PAUSE_H
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "spool/spool.h"
 
@@ -28,7 +29,8 @@ int pause_remove(const struct spool *spool, struct error *error); /* not being t
 /* Is the spool paused?  A file that cannot be read pauses it, too: by "somebody". */
 bool pause_read(const struct spool *spool, struct pause *pause);
 
-/* "by ann since 2026-11-25T20:00:00.000Z: the file server moves". */
-void pause_describe(const struct pause *pause, struct error *text);
+/* "by ann since 2026-11-25T20:00:00.000Z: the file server moves", with clock_format() or clock_local(). */
+typedef const char *pause_format_time(int64_t time, char buffer[static CLOCK_TEXT_SIZE]);
+void pause_describe(const struct pause *pause, pause_format_time *format, struct error *text);
 
 #endif

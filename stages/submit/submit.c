@@ -402,7 +402,7 @@ static void tell_waiting(struct submitter *submitter)
     snprintf(first, sizeof(first), "%s", first_waiting(submitter));
     if (submitter->is_paused) {
         struct error paused;
-        pause_describe(&submitter->pause, &paused);
+        pause_describe(&submitter->pause, clock_format, &paused);
         waits_set(submitter->waits, WAITING_PAUSE, first, paused.text);
     } else if (submitter->probe && has_work(submitter))
         waits_set(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);

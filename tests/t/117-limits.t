@@ -159,7 +159,7 @@ ok "an administrator may" wait_for 20 test -e "$spool/rendered/PAUSED"
 as root waiting
 paused() { dlspool list --name waiting | grep -q 'The spool is paused by root since .*: disks: "new" ones\.'; }
 ok "what is dropped then is taken, waits, and says why" wait_for 20 paused
-like "$(dlspool status)" '^paused  *by root since .*: disks: "new" ones; nothing is started' "status says so"
+like "$(dlspool status)" '^paused  *by root since [0-9-]* [0-9:]*: disks: "new" ones; nothing is started' "status says so"
 is "$(dlspool status --json | jq -r '.paused.by + " " + .paused.reason')" 'root disks: "new" ones' "and so with --json"
 unlike "$(dlspool check 2>&1)" PAUSED "check finds nothing wrong with it"
 stop_daemon

@@ -58,12 +58,15 @@ static const char *status_word(struct text word)
     return NULL;
 }
 
-static void take_plan(struct outlook *outlook, const struct planned_job *planned)
+/* A plan that was made while the job waited says why it did. */
+static void take_plan(struct outlook *outlook, const struct planned_job *planned, enum state state)
 {
+    bool waited = state == STATE_SUBMITTED && !planned->size;
     outlook->deadline_status = status_word(planned->deadline_status);
     outlook->finish = planned->finish;
     outlook->late = planned->late;
-    outlook->reason = planned->reason;
+    if (!waited)
+        outlook->reason = planned->reason;
     outlook->next = planned->next;
 }
 
@@ -91,7 +94,7 @@ void outlook_read(const struct spool *spool, const struct job_view *view,
     if (state == STATE_RENDERED || state == STATE_SUBMITTED) {
         const struct planned_job *planned = plan_file_find(plan, view->place.id);
         if (planned)
-            take_plan(outlook, planned);
+            take_plan(outlook, planned, state);
     }
     if (outlook->deadline && state == STATE_DONE)
         outlook->deadline_status = has_met(spool, view, outlook->deadline) ? "met" : "missed";

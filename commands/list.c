@@ -91,8 +91,11 @@ static void add_tasks(struct listing *listing, struct arena *arena, const struct
         row.tasks = (struct tasks_file){.attempt = 0};
         if (state == JOB_RUNNING || state == JOB_DONE)
             row.why = TEXT("");
+        /* Whether the deadline is met depends on those that have not ended. */
+        const struct outlook ended = {.reason = TEXT("")};
+        bool is_over = state == JOB_DONE || state == JOB_FAILED;
         if (row.element.length)
-            columns_add(listing->columns, &row, outlook);
+            columns_add(listing->columns, &row, is_over ? &ended : outlook);
     }
 }
 

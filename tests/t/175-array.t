@@ -89,7 +89,7 @@ like "$(<"$(directory killed)/job.yaml")" '^array_left: "?0-5"?$' "all of it is 
 is "$(containers)" "" "no container stays"
 
 # Single tasks: one that runs, one that has not begun, and one that fails by itself.
-sweep parts '"0-5%2"' 0.05
+sweep parts '"0-5%2"' 0.05 'deadline: +6h'
 must "another begins" wait_for 60 has_begun parts 2
 parts=$(basename "$(directory parts)")
 is "$(dlspool kill parts/9 2>&1)" "dlspool kill: $parts has no task of the index 9 to be killed; there are 0-5" \
@@ -101,6 +101,7 @@ ok "another takes the place of the one that ran" wait_for 30 has_begun parts 3
 states() { dlspool list --name parts --tasks --format id,state | awk '{sub(".*/", "", $1); print $1, $2}' | tr '\n' ';'; }
 told() { [ "$(states)" = "$1" ]; }
 ok "list has a row for the tasks in each state" wait_for 30 told "3,5 queued;0,2 running;1,4 failed;"
+is "$(dlspool list --name parts --tasks --format id,deadline | awk '/1,4/ {print $2}')" "-" "whether its deadline is met is not said of tasks that have ended"
 is "$(dlspool show --json parts | jq -c .array.states)" '{"queued":"3,5","running":"0,2","failed":"1,4"}' "show tells them, too"
 like "$(dlspool show parts/1)" "state +failed" "a task has a state of its own"
 like "$(dlspool show parts/1,2)" 'Somebody has killed it\.' "and why"

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/quantity.h"
@@ -120,6 +122,25 @@ static void look_at_messages(struct look *look, const struct settings *settings)
                      program, strerror(errno));
 }
 
+/* The directory may be made later, and the file is written then. */
+static void look_at_metrics(struct look *look, const struct settings *settings)
+{
+    const struct text file = settings->metrics.file;
+    const char *slash = file.length ? strrchr(file.data, '/') : NULL;
+    struct stat status;
+    if (!slash)
+        return;
+    char *directory = strndup(file.data, slash > file.data ? (size_t)(slash - file.data) : 1);
+    int problem = directory && stat(directory, &status) ? errno : 0;
+    if (!problem && directory && !S_ISDIR(status.st_mode))
+        problem = ENOTDIR;
+    if (problem)
+        findings_say(look->findings,
+                     "metrics.file: warning: %s: %s; no counts can be written before it is there",
+                     directory, strerror(problem));
+    free(directory);
+}
+
 /* What only approvers give, and nobody is one. */
 static void look_at_approvers(struct look *look, const struct settings *settings)
 {
@@ -153,6 +174,7 @@ bool check_settings(const struct spool *spool, struct repository *repository,
         if (!quiet)
             printf("dlspool.yaml is good\n");
         look_at_messages(&look, &settings);
+        look_at_metrics(&look, &settings);
         look_at_approvers(&look, &settings);
         look.name = settings.executor.data;
         ask_executor(&look, spool, &settings, repository);

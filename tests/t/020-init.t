@@ -23,11 +23,14 @@ done
 ok "the hook is there and can be run" test -x "$spool/templates.git/hooks/pre-receive"
 sed -i 's|^  command: .*|  command: [/no/such/mailer, -t]|' "$spool/dlspool.yaml"
 sed -i 's|^privileges: .*|privileges: {fuse: {devices: [/dev/fuse]}}|' "$spool/dlspool.yaml"
+sed -i 's|^  file: .*|  file: /no/such/directory/dlspool.prom|' "$spool/dlspool.yaml"
 output=$(dlspool check 2>"$scratch/warned")
 is $? 0 "what is committed first passes the check"
 is "$(head -n 1 "$scratch/warned")" "notify.command: warning: /no/such/mailer: No such file or directory; no messages can be sent" \
     "which warns of a program that is not there yet"
-is "$(sed 1d "$scratch/warned")" "approvers: warning: nobody is named, so jobs that want approval (privileges, limits.rows) wait until somebody is" \
+is "$(sed -n 2p "$scratch/warned")" "metrics.file: warning: /no/such/directory: No such file or directory; no counts can be written before it is there" \
+    "of a directory that is missing for the metrics"
+is "$(sed 1,2d "$scratch/warned")" "approvers: warning: nobody is named, so jobs that want approval (privileges, limits.rows) wait until somebody is" \
     "and of approvals that nobody can give"
 sed -i 's|^privileges: .*|privileges: {fuse: {devices: [/dev/fuse], approve: no}}|' "$spool/dlspool.yaml"
 like "$output" '^executor null takes jobs: ' "which asks the executor"

@@ -10,11 +10,8 @@ static int read_subject(const struct section *section, enum limit_subject subjec
                         const struct value *value)
 {
     struct share_row *row = section->target;
-    if (row->name.length)
-        return section_expected(section, value, limit_row_subject_name(subject),
-                                "one of user, group and queue in each row");
-    row->subject = subject;
-    return limit_row_read_subject(section, subject, value, &row->name, &row->id);
+    const struct limit_whose whose = {&row->subject, &row->name, &row->id};
+    return limit_row_read_whose(section, subject, value, &whose);
 }
 
 static int read_user(const struct section *section, const struct value *value)

@@ -100,39 +100,42 @@ const char *limit_row_describe(const struct limit_row *row, char buffer[static L
     return buffer;
 }
 
-int limit_row_read_subject(const struct section *section, enum limit_subject subject,
-                           const struct value *value, struct text *name, id_t *id)
+bool limit_row_find_id(enum limit_subject subject, const char *name, id_t *id)
 {
+    const struct passwd *user = subject == LIMIT_USER ? getpwnam(name) : NULL;
+    const struct group *group = subject == LIMIT_GROUP ? getgrnam(name) : NULL;
+    if (!user && !group)
+        return false;
+    *id = user ? user->pw_uid : group->gr_gid;
+    return true;
+}
+
+int limit_row_read_whose(const struct section *section, enum limit_subject subject,
+                         const struct value *value, const struct limit_whose *whose)
+{
+    static const char *const expected[] = {
+        [LIMIT_USER] = "a user that this machine knows, or \"*\"",
+        [LIMIT_GROUP] = "a group that this machine knows, or \"*\"",
+        [LIMIT_QUEUE] = "the name of a queue, or \"*\""};
     const char *field = subject_names[subject];
+    if (whose->name->length)
+        return section_expected(section, value, field, "one of user, group and queue in each row");
     bool plain = section_is_plain(value) && value->string.length &&
                  strlen(value->string.data) == value->string.length;
-    if (plain)
-        *name = arena_text(section->arena, value->string.data, value->string.length);
-    if (plain && (subject == LIMIT_QUEUE || text_is(*name, "*")))
-        return 0;
-    if (subject == LIMIT_QUEUE)
-        return section_expected(section, value, field, "the name of a queue, or \"*\"");
-    const struct passwd *user = plain && subject == LIMIT_USER ? getpwnam(name->data) : NULL;
-    const struct group *group = plain && subject == LIMIT_GROUP ? getgrnam(name->data) : NULL;
-    if (!user && !group)
-        return section_expected(section, value, field,
-                                subject == LIMIT_USER
-                                    ? "a user that this machine knows, or \"*\""
-                                    : "a group that this machine knows, or \"*\"");
-    *id = user ? user->pw_uid : group->gr_gid;
+    if (!plain || (subject != LIMIT_QUEUE && !text_is(value->string, "*") &&
+                   !limit_row_find_id(subject, value->string.data, whose->id)))
+        return section_expected(section, value, field, expected[subject]);
+    *whose->subject = subject;
+    *whose->name = arena_text(section->arena, value->string.data, value->string.length);
     return 0;
 }
 
-/* Whose row it is: exactly one of user, group and queue says so. */
 static int read_subject(const struct section *section, enum limit_subject subject,
                         const struct value *value)
 {
     struct limit_row *row = section->target;
-    if (row->name.length)
-        return section_expected(section, value, subject_names[subject],
-                                "one of user, group and queue in each row");
-    row->subject = subject;
-    return limit_row_read_subject(section, subject, value, &row->name, &row->id);
+    const struct limit_whose whose = {&row->subject, &row->name, &row->id};
+    return limit_row_read_whose(section, subject, value, &whose);
 }
 
 static int read_user(const struct section *section, const struct value *value)

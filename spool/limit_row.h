@@ -70,10 +70,18 @@ void limit_row_describe_limits(const struct limit_row *row, struct buffer *out);
 /* "wait", "refuse" or "approve". */
 const char *limit_row_over_name(enum limit_over over);
 
-/* Read whose row it is: the name of a user or group of this machine, with its number, or of a queue; or "*".  -1 and a
- * sentence. */
-int limit_row_read_subject(const struct section *section, enum limit_subject subject,
-                           const struct value *value, struct text *name, id_t *id);
+/* Whose a row is, of limits.rows and shares.weights. */
+struct limit_whose {
+    enum limit_subject *subject;
+    struct text *name; /* empty, before it is known */
+    id_t *id;
+};
+/* Read the field `user`, `group` or `queue` of a row, of which it may have one.  -1 and a sentence. */
+int limit_row_read_whose(const struct section *section, enum limit_subject subject,
+                         const struct value *value, const struct limit_whose *whose);
+
+/* Find a user or group of this machine.  False when there is none. */
+bool limit_row_find_id(enum limit_subject subject, const char *name, id_t *id);
 
 /* "user", "group" or "queue". */
 const char *limit_row_subject_name(enum limit_subject subject);

@@ -26,17 +26,18 @@ static int read_names(const struct section *section, const struct value *list,
                       enum limit_subject subject, id_t **ids, size_t *count)
 {
     const char *field = subject == LIMIT_USER ? "users" : "groups";
-    struct text name;
+    const char *expected =
+        subject == LIMIT_USER
+            ? "a user that this machine knows; for everybody leave out users and groups"
+            : "a group that this machine knows; for everybody leave out users and groups";
     if (list->kind != VALUE_LIST || list->list.count == 0 || list->list.count > MOST_NAMES)
-        return section_expected(section, list, field, "a list of names");
+        return section_expected(section, list, field, "a list of at least one name, such as [ann]");
     *ids = arena_allocate(section->arena, list->list.count * sizeof(**ids));
     for (size_t i = 0; i < list->list.count; i++) {
         const struct value *item = list->list.items[i];
-        if (section_is_plain(item) && text_is(item->string, "*"))
-            return section_expected(section, item, field,
-                                    "a name; for everybody leave out users and groups");
-        if (limit_row_read_subject(section, subject, item, &name, &(*ids)[i]))
-            return -1;
+        if (!section_is_plain(item) || strlen(item->string.data) != item->string.length ||
+            !limit_row_find_id(subject, item->string.data, &(*ids)[i]))
+            return section_expected(section, item, field, expected);
     }
     *count = list->list.count;
     return 0;
@@ -73,12 +74,16 @@ static int check_class(const struct section *section, const struct value *item,
                        const struct priority_classes *before, const struct priority_class *class)
 {
     if (!class->name.length || class->value == NO_VALUE)
-        return section_expected(section, item, "", "name and value in each class");
+        return section_expected(
+            section, item, "",
+            "both name and value in each class, such as {name: urgent, value: 50}");
     if (priority_class_find(before, class->name))
-        return section_expected(section, item, "name", "each name once");
+        return section_expected(section, value_get(item, "name"), "name",
+                                "a name that no class before it has");
     if (class->otherwise && (priority_class_otherwise(before) || priority_class_is_reserved(class)))
-        return section_expected(section, item, "default",
-                                "at most one class with default: true, and that for everybody");
+        return section_expected(
+            section, value_get(item, "default"), "default",
+            "true in one class at most, and not in one that has users or groups");
     return 0;
 }
 

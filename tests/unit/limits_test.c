@@ -368,15 +368,26 @@ static void what_somebody_has_set_stays(void **state)
 static void wrong_classes_are_told(void **state)
 {
     (void)state;
-    refuses_settings("priority_classes: [{name: a}]\n", "expected name and value in each class");
+    refuses_settings("priority_classes: [{name: a}]\n",
+                     "expected both name and value in each class");
     refuses_settings("priority_classes: [{name: \"7\", value: 1}]\n", "that is no number");
     refuses_settings("priority_classes: [{name: a, value: 101}]\n", "from -100 to 100");
-    refuses_settings("priority_classes: [{name: a, value: 1}, {name: a, value: 2}]\n",
-                     "expected each name once");
-    refuses_settings("priority_classes: [{name: a, value: 1, users: [nosuchuser]}]\n",
-                     "expected a user that this machine knows");
-    refuses_settings("priority_classes: [{name: a, value: 1, users: [daemon], default: true}]\n",
-                     "and that for everybody");
+    refuses_settings(
+        "priority_classes: [{name: a, value: 1}, {name: a, value: 2}]\n",
+        "priority_classes.name: found \"a\", expected a name that no class before it has");
+    refuses_settings(
+        "priority_classes: [{name: a, value: 1, users: [nosuchuser]}]\n",
+        "priority_classes.users: found \"nosuchuser\", expected a user that this machine "
+        "knows; for everybody leave out");
+    refuses_settings(
+        "priority_classes: [{name: a, value: 1, groups: [\"*\"]}]\n",
+        "priority_classes.groups: found \"*\", expected a group that this machine knows");
+    refuses_settings("priority_classes: [{name: a, value: 1, users: []}]\n",
+                     "expected a list of at least one name");
+    refuses_settings(
+        "priority_classes: [{name: a, value: 1, users: [daemon], default: true}]\n",
+        "priority_classes.default: found true, expected true in one class at most, and "
+        "not in one that has");
     refuses_settings("shares: {weights: [{user: daemon}]}\n", "and weight, in each row");
     refuses_settings("shares: {weights: [{user: daemon, weight: 0}]}\n",
                      "found 0, expected a number from");

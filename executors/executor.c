@@ -82,6 +82,8 @@ int executor_output(struct executor *executor, const char *id, int attempt, int 
                     bool last, struct error *error)
 {
     struct job_call call = {.id = id, .attempt = attempt, .directory = directory, .last = last};
+    if (!executor->operations->output)
+        return 0;
     return call_one(executor->operations->output, executor, call, error);
 }
 

@@ -235,7 +235,7 @@ struct executor_operations {
     /* For each: append to the files <role>-<index>.log in `directory` what the job's tasks have
      * printed since they were last called for.  The files say how far it is, so the directory must
      * hold this attempt's output and no other's.  All there is is copied, up to the executor's own
-     * limit for a task; nothing is synced: make it durable before remove(). */
+     * limit for a task; nothing is synced: make it durable before remove().  NULL: tasks print nothing. */
     void (*output)(struct executor *executor, struct job_call **batch, size_t count);
     /* Remove each ended job from the scheduler.  A job that the scheduler does not have is success. */
     void (*remove)(struct executor *executor, struct job_call **batch, size_t count);

@@ -81,7 +81,6 @@ static const struct executor_operations operations = {
     .submit = null_submit,
     .poll = null_poll,
     .cancel = null_call,
-    .output = null_call,
     .remove = null_call,
     .capacity = null_capacity,
     .close = null_close,

@@ -35,9 +35,10 @@ static void note_copied(struct followed *followed)
         log_warn("%s: ended, and the rest of its output could not be copied", followed->place.id);
 }
 
-void follow_output_copy(struct round *round)
+/* Have the executor copy what the tasks of these jobs have printed. */
+static void copy_output(struct round *round)
 {
-    struct tracker *tracker = round->tracker;
+    struct executor *executor = round->tracker->executor;
     size_t count = 0;
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
@@ -54,7 +55,7 @@ void follow_output_copy(struct round *round)
             round->calls[count++] = &followed->call;
     }
     if (count)
-        tracker->executor->operations->output(tracker->executor, round->calls, count);
+        executor->operations->output(executor, round->calls, count);
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
         if (!followed->copy)
@@ -62,6 +63,17 @@ void follow_output_copy(struct round *round)
         if (followed->call.directory >= 0)
             sys.close(followed->call.directory);
         note_copied(followed);
+    }
+}
+
+void follow_output_copy(struct round *round)
+{
+    if (round->tracker->executor->operations->output)
+        copy_output(round);
+    for (size_t i = 0; i < round->count; i++) {
+        struct followed *followed = &round->jobs[i];
+        if (!followed->copy)
+            continue;
         if (!followed->end)
             measure_update(followed->tracked->measure, followed->job, &followed->poll);
         followed->tracked->next_output = clock_elapsed() + output_interval;

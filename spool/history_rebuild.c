@@ -56,13 +56,9 @@ static int read_log(struct arena *arena, int job, const struct job_record *recor
     buffer_free(&bytes);
     if (result || !*ended)
         return -1;
-    if (!measured && started && *ended > started) {
-        *progress = (struct progress){
-            .time = *ended, .attempt = record->attempt, .start_up = -1, .restart = -1};
-        progress->size = record->sizes.kind == SIZE_FIXED ? 1 : record->size;
-        progress_file_entry_at(progress, record->attempt, progress->size)->running =
-            *ended - started;
-    }
+    if (!measured && started && *ended > started)
+        progress_file_assume(progress, record->attempt,
+                             record->sizes.kind == SIZE_FIXED ? 1 : record->size, started, *ended);
     return 0;
 }
 

@@ -150,6 +150,16 @@ int progress_file_parse(struct text source, struct progress *progress, struct er
     return error_set(error, "progress is damaged: found lines that are not those of a measurement");
 }
 
+void progress_file_assume(struct progress *progress, int attempt, int64_t size, int64_t started,
+                          int64_t ended)
+{
+    *progress = nothing;
+    progress->time = ended;
+    progress->attempt = attempt;
+    progress->size = size;
+    progress_file_entry_at(progress, attempt, size)->running = ended - started;
+}
+
 int progress_file_read(int job, struct progress *progress, struct error *error)
 {
     struct buffer bytes = {0};

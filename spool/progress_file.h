@@ -65,6 +65,11 @@ struct progress_at_size *progress_file_entry_at(struct progress *progress, int a
 /* Milliseconds that the job has run: all attempts, or only the present one. */
 int64_t progress_file_running(const struct progress *progress, bool all);
 
+/* The progress of a job that has no such file, of whose attempt its log tells when it started and ended.  size: 1 of a
+ * job of fixed size. */
+void progress_file_assume(struct progress *progress, int attempt, int64_t size, int64_t started,
+                          int64_t ended);
+
 /* Read it from the job directory `job`.  1: there is none; -1 and a sentence when it is damaged or
  * cannot be read. */
 int progress_file_read(int job, struct progress *progress, struct error *error);

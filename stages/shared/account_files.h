@@ -9,8 +9,9 @@
 #include "spool/usage.h"
 
 /* Append the line of the attempt in the record to `lines`, by the log and the progress of the job directory
- * `job`.  `done`: the job is. */
+ * `job`, which are read into *progress: a job that has no progress file ran for the time that its log tells.
+ * `done`: the job is. */
 void account_files_line(int job, const struct job_record *record, bool done, struct arena *arena,
-                        struct buffer *lines);
+                        struct progress *progress, struct buffer *lines);
 
 #endif

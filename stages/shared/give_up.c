@@ -59,7 +59,8 @@ static int account(const struct spool *spool, int job, const struct job_record *
                    struct arena *arena, struct error *error)
 {
     struct buffer line = {0};
-    account_files_line(job, record, false, arena, &line);
+    struct progress progress;
+    account_files_line(job, record, false, arena, &progress, &line);
     int result = usage_append(spool, buffer_text(&line), clock_now(), error);
     buffer_free(&line);
     return result;

@@ -16,12 +16,11 @@
 
 /* What was measured at each size is for the prediction of other jobs. */
 static void add_runs(struct tracker *tracker, struct followed *followed,
-                     const struct job_record *record, bool done)
+                     const struct job_record *record, const struct progress *progress, bool done)
 {
     struct buffer lines = {0};
     if (record->request_file.length) /* else it is made from the log, and knows no template */
-        history_format(record, measure_progress(followed->tracked->measure), done, clock_now(),
-                       &lines);
+        history_format(record, progress, done, clock_now(), &lines);
     followed->runs = arena_take(tracker->arena, &lines);
 }
 
@@ -58,7 +57,7 @@ void account_ended(struct tracker *tracker, struct followed *followed,
     times.ended = poll->ended ? poll->ended : clock_now();
     usage_of(&usage, record, measure_progress(tracked->measure), &times, done);
     add_line(tracker, followed, &usage);
-    add_runs(tracker, followed, record, done);
+    add_runs(tracker, followed, record, measure_progress(tracked->measure), done);
 }
 
 void account_removed(struct tracker *tracker, const struct tracked *tracked,
@@ -95,6 +94,7 @@ void account_removed(struct tracker *tracker, const struct tracked *tracked,
 static void account_recovered(struct tracker *tracker, struct followed *followed)
 {
     struct job_record record;
+    struct progress progress;
     struct error error;
     struct buffer line = {0};
     if (track_read_record(tracker, followed->job, followed->place.id, &record, &error)) {
@@ -103,9 +103,9 @@ static void account_recovered(struct tracker *tracker, struct followed *followed
         return;
     }
     bool done = followed->fate == FATE_DONE;
-    account_files_line(followed->job, &record, done, tracker->arena, &line);
+    account_files_line(followed->job, &record, done, tracker->arena, &progress, &line);
     followed->account = arena_take(tracker->arena, &line);
-    add_runs(tracker, followed, &record, done);
+    add_runs(tracker, followed, &record, &progress, done);
 }
 
 /* Nothing waits for the history: what cannot be written is said, and missing. */

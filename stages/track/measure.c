@@ -38,6 +38,7 @@ struct measure {
     int64_t rendered;
     size_t tasks;             /* of the attempt of an array; 0: it is none */
     struct unit_times *times; /* NULL, if units is */
+    bool filed;               /* it has a progress file */
     bool counted_before;      /* it was counted in this attempt, by a process before this one */
     int64_t looked;           /* of clock_elapsed; 0: not by this process */
     int64_t written;          /* of clock_elapsed; 0: not by this process */
@@ -137,7 +138,8 @@ struct measure *measure_new(int job, const struct job_record *record)
                                 .tasks = count_tasks(record),
                                 .cpu_time = -1,
                                 .stopping = -1};
-    int result = progress_file_read(job, &progress, &error);
+    int result = job < 0 ? 1 : progress_file_read(job, &progress, &error);
+    measure->filed = result <= 0;
     if (result < 0)
         log_warn("%.*s: its progress is measured anew: %s", (int)record->id.length, record->id.data,
                  error.text);
@@ -368,6 +370,7 @@ static int write_progress(struct measure *measure, int job, struct error *error)
 {
     measure->written = clock_elapsed();
     measure->changed = false;
+    measure->filed = true;
     return progress_file_write(job, measure->progress, error);
 }
 
@@ -407,6 +410,14 @@ void measure_resized(struct measure *measure, int64_t size, int64_t asked)
         unit_times_start(measure->times, units_to_skip(measure));
 }
 
+/* Does the log tell all of it: when it started, and when it ended? */
+static bool log_tells_all(const struct measure *measure)
+{
+    const struct progress *progress = measure->progress;
+    return !measure->filed && !measure->units && !measure->tasks && measure->kind == SIZE_FIXED &&
+           progress->memory <= 0 && progress->tasks <= 0 && progress->sizes[0].cpu_used < 0;
+}
+
 int measure_ended(struct measure *measure, int job, const struct job_poll *poll,
                   struct error *error)
 {
@@ -421,6 +432,8 @@ int measure_ended(struct measure *measure, int job, const struct job_poll *poll,
                     progress->unit > progress->time ? progress->unit : progress->time);
     if (progress->unit > progress->time)
         progress->unit = progress->time; /* it was seen later than it came */
+    if (log_tells_all(measure))
+        return 0;
     return write_progress(measure, job, error);
 }
 

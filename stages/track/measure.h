@@ -23,8 +23,8 @@
 struct measure;
 
 /* A job of submitted/ that this process has not met before in this attempt.  Earlier measurements
- * are taken from its progress file; nothing else is read.  Never NULL.  The record may be freed
- * afterwards. */
+ * are taken from its progress file; nothing else is read.  `job` is -1 when it has none, since it has never run.  Never
+ * NULL.  The record may be freed afterwards. */
 struct measure *measure_new(int job, const struct job_record *record);
 void measure_free(struct measure *measure); /* NULL is fine */
 
@@ -38,7 +38,8 @@ void measure_update(struct measure *measure, int job, const struct job_poll *pol
 void measure_resized(struct measure *measure, int64_t size, int64_t asked);
 
 /* The attempt has ended: read all remaining output (bounded), and write the progress, for
- * history_format().  Can be called again after a crash.  -1 and a sentence when it cannot be written. */
+ * history_format().  Can be called again after a crash.  Where there is no progress file yet, and all that is known
+ * is how long it ran, which its log says, nothing is written.  -1 and a sentence when it cannot be written. */
 int measure_ended(struct measure *measure, int job, const struct job_poll *poll,
                   struct error *error);
 

@@ -214,8 +214,10 @@ static void learn_job_unguarded(struct tracker *tracker, struct text id, bool ch
         tracked->again = record.retries == RETRIES_ALWAYS;
         tracked->array = record.array.length > 0;
         tracked->sized = record.sizes.kind != SIZE_FIXED || record.checkpoint_signal.length;
-        tracked->measure = measure_new(job, &record);
         tracked->fate = read_history(tracker, job, &record, tracked);
+        bool has_run = tracked->started || record.attempt > 1 ||
+                       !tracked->times.accepted; /* or it is not known */
+        tracked->measure = measure_new(has_run ? job : -1, &record);
         tracked->recovered = tracked->fate != FATE_NONE;
     }
     sys.close(job);

@@ -679,6 +679,36 @@ static void one_that_never_ran(void **state)
     assert_int_equal(progress_file_read(job, &written, &error), 1);
 }
 
+/* A job that was never seen running has a progress file only where that tells more than its log, or where it has one. */
+static void what_its_log_tells_is_not_written(void **state)
+{
+    (void)state;
+    struct job_record record = make_record();
+    record.units_pattern = TEXT("");
+    record.sizes.kind = SIZE_FIXED;
+    record.size = 0;
+    measure = measure_new(-1, &record);
+    poll.phase = PHASE_SUCCEEDED;
+    poll.ended = now + 3000;
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
+    assert_int_equal(measure_progress(measure)->sizes[0].running, 3000);
+    assert_int_equal(faccessat(job, "progress", F_OK, 0), -1);
+    measure_free(measure);
+    measure = measure_new(-1, &record);
+    poll.cpu_time = 500;
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
+    assert_int_equal(faccessat(job, "progress", F_OK, 0), 0);
+    /* The file of an earlier attempt is brought up to date. */
+    measure_free(measure);
+    poll.cpu_time = 0;
+    poll.attempt = record.attempt = 2;
+    measure = measure_new(job, &record);
+    assert_int_equal(measure_ended(measure, job, &poll, &error), 0);
+    struct progress written;
+    assert_int_equal(progress_file_read(job, &written, &error), 0);
+    assert_int_equal(written.attempt, 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -691,7 +721,7 @@ int main(void)
         TEST(the_role_that_says_it), TEST(a_job_that_writes_a_file),
         TEST(hostile_files),         TEST(storage_that_hangs),
         TEST(numbers_in_a_file),     TEST(not_counted),
-        TEST(one_that_never_ran),
+        TEST(one_that_never_ran),    TEST(what_its_log_tells_is_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,8 @@ static bool open_job(struct round *round, struct tracked *tracked)
                  strerror(errno));
     followed->poll = (struct job_poll){.id = followed->place.id, .attempt = tracked->attempt};
     followed->call = (struct job_call){.id = followed->place.id, .attempt = tracked->attempt};
+    if (followed->job >= 0)
+        lines_begin(followed);
     return followed->job >= 0;
 }
 
@@ -107,14 +109,16 @@ static bool all_tasks_ended(const struct job_poll *poll)
 }
 
 /* Said once for each reason, not at every poll. */
-static void note_waiting(struct tracked *tracked, int job, const struct job_poll *poll)
+static void note_waiting(struct followed *followed)
 {
+    struct tracked *tracked = followed->tracked;
+    const struct job_poll *poll = &followed->poll;
     if (strncmp(tracked->waiting, poll->detail, sizeof(tracked->waiting) - 1) == 0)
         return;
     snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s", (int)sizeof(tracked->waiting) - 1,
              poll->detail);
     tracked->waiting_since = clock_now();
-    progress_waiting(job, poll, NULL);
+    progress_add_waiting(&followed->lines, poll);
 }
 
 /* Have the job told to end: politely first, and with force once its grace period is over. */
@@ -155,12 +159,15 @@ static void decide_action(struct tracker *tracker, struct followed *followed)
     if (poll->phase == PHASE_SUCCEEDED && tracked->again && !killed)
         run_again(&followed->poll);
     if (poll->phase == PHASE_WAITING && poll->detail[0])
-        note_waiting(tracked, followed->job, poll);
+        note_waiting(followed);
     if (!tracked->started && (poll->phase == PHASE_RUNNING || (ended && poll->started))) {
-        tracked->started = progress_started(followed->job, poll, NULL) == 0;
+        progress_add_started(&followed->lines, poll);
+        tracked->started = true;
         tracked->times.started = poll->started ? poll->started : clock_now();
     }
-    images_ran_note(&tracked->images, followed->job, poll);
+    images_ran_note(&tracked->images, poll, &followed->lines);
+    if (!ended)
+        lines_write(followed, NULL); /* those of an end are written with it */
     tasks_now_note(&tracked->tasks, followed->job, poll, tracked->array);
     unreachable_note(&tracked->unreachable, followed->job, poll);
     bool runs =
@@ -288,6 +295,7 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
     guard_leave(tracker->guard);
     for (size_t i = 0; i < round.count; i++) {
         guard_passed(tracker->guard, round.jobs[i].place.id);
+        lines_keep(&round.jobs[i]);
         sys.close(round.jobs[i].job);
     }
     arena_reset(tracker->arena);

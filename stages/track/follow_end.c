@@ -165,14 +165,20 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     bool done = fate == FATE_DONE;
     struct job_record *record = arena_allocate(tracker->arena, sizeof(*record));
     bool damaged = record_read(followed->job, tracker->arena, record, error);
-    if (!tracked->noted && !damaged && /* a damaged record is seen to elsewhere */
-        follow_output_note_measured(followed->job, tracked, record, error))
-        log_warn("%s: its measurements are not kept: %s", followed->place.id, error->text);
-    tracked->noted = true;
-    if (poll->phase != PHASE_VANISHED)
+    size_t before = followed->lines.length;
+    if (!tracked->noted && !damaged) /* a damaged record is seen to elsewhere */
+        follow_output_add_measured(&followed->lines, tracked, record);
+    if (poll->phase != PHASE_VANISHED) {
         poll->phase = fate == FATE_FAILED ? PHASE_FAILED : PHASE_SUCCEEDED;
-    if ((poll->phase != PHASE_VANISHED && progress_ended(followed->job, poll, done, error)) ||
-        (fate == FATE_FAILED && write_failure(tracker, followed, error)) ||
+        progress_add_ended(&followed->lines, poll, done);
+    }
+    if (lines_write(followed, error)) {
+        followed->lines.length = before; /* they are made again */
+        followed->lines.data[before] = '\0';
+        return -1;
+    }
+    tracked->noted = true;
+    if ((fate == FATE_FAILED && write_failure(tracker, followed, error)) ||
         (fate == FATE_HELD && write_held(tracker, followed, error)))
         return -1;
     if (fate != FATE_FAILED && !damaged)
@@ -194,6 +200,8 @@ void follow_end_write(struct round *round)
         if (followed->end && followed->fate == FATE_NONE &&
             write_end(round->tracker, followed, &error))
             log_warn("%s: %s", followed->place.id, error.text);
+        else
+            lines_write(followed, NULL); /* of one whose end is to wait */
         guard_enter(round->tracker->guard, round->about, 0);
         followed->end = followed->end && followed->fate != FATE_NONE;
     }
@@ -223,6 +231,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed, struct 
         return false;
     }
     track_forget(tracker, followed->tracked);
+    followed->tracked = NULL;
     if (to == STATE_HELD)
         log_detail("%s: goes to held/", followed->place.id);
     else if (followed->record)

@@ -107,30 +107,26 @@ static void add_double(struct buffer *line, const char *key, double value)
     eventlog_add_string(line, key, buffer);
 }
 
-int follow_output_note_measured(int job, const struct tracked *tracked,
-                                const struct job_record *record, struct error *error)
+void follow_output_add_measured(struct buffer *lines, const struct tracked *tracked,
+                                const struct job_record *record)
 {
     struct progress progress = *measure_progress(tracked->measure);
     const struct progress_at_size *now = progress_file_entry(&progress);
-    struct buffer line = {0};
     if (!now)
-        return 0;
-    eventlog_start(&line, clock_now(), "measured");
-    eventlog_add_number(&line, "attempt", tracked->attempt);
+        return;
+    eventlog_start(lines, clock_now(), "measured");
+    eventlog_add_number(lines, "attempt", tracked->attempt);
     if (record && record->sizes.kind != SIZE_FIXED)
-        eventlog_add_number(&line, "size", now->size);
-    add_double(&line, "seconds", (double)now->running / 1000);
+        eventlog_add_number(lines, "size", now->size);
+    add_double(lines, "seconds", (double)now->running / 1000);
     if (now->units > 0)
-        add_double(&line, "units", now->units);
+        add_double(lines, "units", now->units);
     if (now->rate > 0)
-        add_double(&line, "rate", now->rate);
+        add_double(lines, "rate", now->rate);
     if (progress.start_up >= 0)
-        add_double(&line, "start_up", (double)progress.start_up / 1000);
+        add_double(lines, "start_up", (double)progress.start_up / 1000);
     if (now->cpu_used >= 0 && now->cpu_allocated > 0)
-        eventlog_add_number(&line, "cpu_percent",
+        eventlog_add_number(lines, "cpu_percent",
                             (now->cpu_used * 100 + now->cpu_allocated / 2) / now->cpu_allocated);
-    eventlog_end(&line);
-    int result = eventlog_append(job, buffer_text(&line), error);
-    buffer_free(&line);
-    return result;
+    eventlog_end(lines);
 }

@@ -1,4 +1,4 @@
-/* stages/track/images_ran.c - writes into a job's log in which images its tasks ran, and where they listen */
+/* stages/track/images_ran.c - what a job's log says of the images in which its tasks ran, and where they listen */
 #include "stages/track/images_ran.h"
 
 #include <stdio.h>
@@ -68,20 +68,15 @@ static void note_image(struct images_ran **ran, enum kind kind, int attempt, con
     eventlog_end(lines);
 }
 
-void images_ran_note(struct images_ran **ran, int job, const struct job_poll *poll)
+void images_ran_note(struct images_ran **ran, const struct job_poll *poll, struct buffer *lines)
 {
-    size_t before = *ran ? (*ran)->count : 0;
-    struct buffer lines = {0};
     for (size_t i = 0; i < poll->task_count && can_keep_more(*ran); i++) {
         const struct task_state *task = &poll->tasks[i];
         char name[WHO_SIZE];
         snprintf(name, sizeof(name), "%s-%d", task->role, task->index);
-        note_image(ran, KIND_IMAGE, poll->attempt, task->role, task->image, &lines);
-        note_image(ran, KIND_LISTENING, poll->attempt, name, task->address, &lines);
+        note_image(ran, KIND_IMAGE, poll->attempt, task->role, task->image, lines);
+        note_image(ran, KIND_LISTENING, poll->attempt, name, task->address, lines);
     }
-    if (lines.length && eventlog_append(job, buffer_text(&lines), NULL))
-        (*ran)->count = before;
-    buffer_free(&lines);
 }
 
 struct images_ran *images_ran_recall(struct text log, int attempt)

@@ -1,4 +1,4 @@
-/* stages/track/images_ran.h - writes into a job's log in which images its tasks ran, and where they
+/* stages/track/images_ran.h - what a job's log says of the images in which its tasks ran, and where they
  * listen
  *
  * The name of an image says what was requested; the image behind it changes.  The executor reports
@@ -21,9 +21,9 @@ enum { IMAGES_RAN_MOST = 32 };
 
 struct images_ran;
 
-/* Append what the poll reports and the log of the job directory `job` does not say yet. *ran is
- * NULL at first.  What cannot be written is tried again at the next poll. */
-void images_ran_note(struct images_ran **ran, int job, const struct job_poll *poll);
+/* Add to `lines`, for the job's log, what the poll reports and the log does not say yet. *ran is NULL at first.
+ * The caller sees to it that they are written. */
+void images_ran_note(struct images_ran **ran, const struct job_poll *poll, struct buffer *lines);
 
 /* What the log says about that attempt, from before a restart.  NULL: nothing.  The caller frees it
  * with free(). */

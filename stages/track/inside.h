@@ -8,6 +8,7 @@
  *   warn.c           signals those whose time is nearly over
  *   follow_output.c  copies what they print, and measures their progress
  *   follow_end.c     writes down how they ended, and moves them
+ *   lines.c          appends to their logs what a round has to say
  *   account.c        writes what they used into the accounts, and their runs into the history
  */
 #ifndef STAGES_TRACK_INSIDE_H
@@ -48,7 +49,8 @@ struct tracked {
     struct usage_times times; /* that its log tells of */
     bool accounted;           /* its line is in the accounts; or */
     char *account;            /* ... is this, while it could not be written; NULL: not known yet */
-    bool started;             /* its "started" event is written */
+    char *unwritten;          /* lines that could not be appended to its log; NULL: none */
+    bool started;             /* its "started" event is written, or in a line that is to be */
     bool again;               /* its success too is followed by another attempt */
     bool elsewhere;      /* it runs on another machine, whose executor cannot be asked from here */
     bool stopping;       /* it was told to end ... */
@@ -83,8 +85,8 @@ struct tracked {
     bool orphan;           /* only its id and attempt are known, from the executor */
 };
 
-struct followed { /* a job of a batch */
-    struct tracked *tracked;
+struct followed {            /* a job of a batch */
+    struct tracked *tracked; /* NULL: it has been moved */
     struct job_place place;
     int job; /* its directory; -1: it is gone */
     struct job_poll poll;
@@ -93,7 +95,8 @@ struct followed { /* a job of a batch */
     bool stop_tasks;      /* kill some of its tasks; never with `stop` */
     int killed;           /* somebody requested its end, namely ...; -1: that is not known */
     struct control_request request;
-    enum fate fate; /* its end is written down */
+    struct buffer lines; /* for its log, that are still to be appended */
+    enum fate fate;      /* its end is written down */
     /* Of a job that is done, as far as this batch has read it; in the arena.  NULL: it has not */
     struct job_record *record;
     int64_t elapsed;           /* ... and how long it ran in this attempt; -1: it did not */
@@ -203,10 +206,18 @@ void preempt_diagnosis(const struct tracked *tracked, const struct circumstances
 
 /* follow_output.c */
 void follow_output_copy(struct round *round);
-/* Append to the job's log what was measured at the size that it has now, or had.  Does nothing when
- * nothing was measured.  -1 and a sentence. */
-int follow_output_note_measured(int job, const struct tracked *tracked,
-                                const struct job_record *record, struct error *error);
+/* Add the line for the job's log of what was measured at the size that it has now, or had.  Does nothing when
+ * nothing was measured. */
+void follow_output_add_measured(struct buffer *lines, const struct tracked *tracked,
+                                const struct job_record *record);
+
+/* lines.c: the lines for a job's log that are written together.  Take up those that could not be written in an earlier
+ * round. */
+void lines_begin(struct followed *followed);
+/* Append them.  0 when there is none left; or -1 and a sentence: then they are tried again. */
+int lines_write(struct followed *followed, struct error *error);
+/* The round is over: keep those that are not written, for the next one. */
+void lines_keep(struct followed *followed);
 
 /* account.c: make the lines of an attempt that has ended.  The record has the failure, if it is one. */
 void account_ended(struct tracker *tracker, struct followed *followed,

@@ -1,16 +1,16 @@
-/* stages/track/progress.h - writes the events of a job that the executor has
+/* stages/track/progress.h - the events of a job that the executor has
  *
- * Each function appends to the log of the job directory `job` what the executor reported.  -1 and a
- * sentence on failure.
+ * Each function adds a line for the job's log of what the executor reported.
  */
 #ifndef STAGES_TRACK_PROGRESS_H
 #define STAGES_TRACK_PROGRESS_H
 
+#include "base/text.h"
 #include "executors/executor.h"
 
-int progress_started(int job, const struct job_poll *poll, struct error *error);
-int progress_waiting(int job, const struct job_poll *poll, struct error *error);
+void progress_add_started(struct buffer *lines, const struct job_poll *poll);
+void progress_add_waiting(struct buffer *lines, const struct job_poll *poll);
 /* How each task ended; and that the job has finished, if it succeeded and no task is left to run. */
-int progress_ended(int job, const struct job_poll *poll, bool complete, struct error *error);
+void progress_add_ended(struct buffer *lines, const struct job_poll *poll, bool complete);
 
 #endif

@@ -51,9 +51,11 @@ static void add_request(struct buffer *line, const struct resize_request *reques
     eventlog_add_number(line, "to", request->to);
 }
 
+/* Before it, what was measured at the size that it had. */
 static int note_granted(const struct rescaling *rescaling, struct error *error)
 {
     struct buffer line = {0};
+    follow_output_add_measured(&line, rescaling->followed->tracked, &rescaling->record);
     eventlog_start(&line, clock_now(), "resized");
     add_request(&line, &rescaling->request);
     eventlog_add_string(&line, "reason", rescaling->request.reason);
@@ -203,9 +205,7 @@ static int write_down(struct rescaling *rescaling, struct error *error)
         record->resizes = request->generation;
     if (rescaling->step == STEP_GRANTED) {
         record->size_now = request->to;
-        /* Note what was measured at the size before. */
-        if (follow_output_note_measured(followed->job, followed->tracked, record, error) ||
-            note_granted(rescaling, error))
+        if (note_granted(rescaling, error))
             return -1;
     } else if (rescaling->step == STEP_REFUSED && note_refused(rescaling, error)) {
         return -1;

@@ -162,6 +162,7 @@ void track_forget(struct tracker *tracker, struct tracked *tracked)
     measure_free(tracked->measure);
     free(tracked->preemption);
     free(tracked->account);
+    free(tracked->unwritten);
     warn_free(tracked);
     free(tracked->lost);
     free(tracked->images);

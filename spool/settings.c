@@ -102,6 +102,17 @@ static int read_approvers(const struct section *section, const struct value *lis
     return approvers_read(section, list, &((struct settings *)section->target)->approvers);
 }
 
+static int read_hosts(const struct section *section, const struct value *list)
+{
+    return web_settings_read_hosts(section, list, &((struct settings *)section->target)->web.hosts);
+}
+
+static int read_proxies(const struct section *section, const struct value *list)
+{
+    return web_settings_read_proxies(section, list,
+                                     &((struct settings *)section->target)->web.proxies);
+}
+
 static int read_sync(const struct section *section, const struct value *value)
 {
     struct settings *settings = section->target;
@@ -233,6 +244,15 @@ static const struct section_field table[] = {
      .what = "an absolute path that ends in .prom, such as /var/lib/prometheus/node-exporter/dlspool.prom"},
     {"metrics.interval", SECTION_DURATION, AT(metrics.interval), 15000, 1000, 3600000, .what = NULL},
     {"metrics.users", SECTION_BOOLEAN, AT(metrics.users), .what = NULL},
+    {"web", SECTION_INNER, .what = NULL},
+    {"web.socket", SECTION_PATH, AT(web.socket), .what = NULL},
+    {"web.listen", SECTION_TEXT, AT(web.listen), .valid = web_settings_is_address,
+     .what = "an address and a port such as 127.0.0.1:8080"},
+    {"web.hosts", .read = read_hosts},
+    {"web.proxies", .read = read_proxies},
+    {"web.least_uid", SECTION_COUNT, AT(web.least_uid), 1000, 1, INT32_MAX, .what = NULL},
+    {"web.idle", SECTION_DURATION, AT(web.idle), 300000, 100, 86400000, .what = NULL},
+    {"web.token_longest", SECTION_DURATION, AT(web.token_longest), 30 * 86400000L, 0, 31536000000, .what = NULL},
     {"planner", SECTION_INNER, .what = NULL},
     {"planner.tick", SECTION_DURATION, AT(planner_tick), 5000, 100, 600000, .what = NULL},
     {"planner.dwell", SECTION_DURATION, AT(planner_dwell), 60000, 0, 86400000, .what = NULL},

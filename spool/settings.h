@@ -18,6 +18,7 @@
 #include "spool/priority_class.h"
 #include "spool/privilege.h"
 #include "spool/spool.h"
+#include "spool/web_settings.h"
 
 struct priority_range {
     int least, most;
@@ -76,6 +77,7 @@ struct settings {
     struct keep_rules keep;
     struct message_settings messages;
     struct metric_settings metrics;
+    struct web_settings web;
     enum sync_mode sync;
     /* All durations in milliseconds. */
     int64_t scan_interval, quiet_time, doubtful_time, cut_off_time;

@@ -63,7 +63,7 @@ done
 # Settings: those of the code are described, no others, with the defaults that etc/dlspool.yaml has.
 described=$(rendered $man/dlspool.yaml.5 | sed -nE 's/^ {7}([a-z_.]+) \(default (.*)\)$/\1 \2/p' | sort)
 known=$({
-    sed -nE 's/^    \{"([a-z_.]+)", [.S].*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner -e keep -e metrics -e notify -e limits -e limits.priority -e shares
+    sed -nE 's/^    \{"([a-z_.]+)", [.S].*/\1/p' spool/settings.c | grep -vx -e local -e kubernetes -e slurm -e planner -e keep -e metrics -e notify -e limits -e limits.priority -e shares -e web
     for executor in local kubernetes slurm; do
         sed -n '/ fields\[\] = {/,/^};/p' executors/$executor/settings.c |
             grep -oE '\{"[a-z_]+", [.S]' | sed -E 's/^\{"([a-z_]+)".*/'"$executor"'.\1/'

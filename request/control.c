@@ -30,7 +30,7 @@ static const struct {
     {"kill", CONTROL_KILL},       {"retry", CONTROL_RETRY},       {"hold", CONTROL_HOLD},
     {"release", CONTROL_RELEASE}, {"pause", CONTROL_PAUSE},       {"resume", CONTROL_RESUME},
     {"top", CONTROL_TOP},         {"priority", CONTROL_PRIORITY}, {"approve", CONTROL_APPROVE},
-    {"refuse", CONTROL_REFUSE},
+    {"refuse", CONTROL_REFUSE},   {"token", CONTROL_TOKEN},       {"revoke", CONTROL_REVOKE},
 };
 
 enum { VERB_COUNT = ARRAY_COUNT(verbs) };
@@ -124,10 +124,15 @@ static const struct member *control_member(const struct value *root)
     return NULL;
 }
 
+static bool is_of_token(enum control_verb verb)
+{
+    return verb == CONTROL_TOKEN || verb == CONTROL_REVOKE;
+}
+
 /* Is it about the spool, not about a job? */
 static bool is_of_spool(enum control_verb verb)
 {
-    return verb == CONTROL_PAUSE || verb == CONTROL_RESUME;
+    return verb == CONTROL_PAUSE || verb == CONTROL_RESUME || is_of_token(verb);
 }
 
 /* Words for people, on one line. */
@@ -237,8 +242,8 @@ static int read_control(struct reading *reading, const struct value *root,
     else if (decides)
         read_decision(reading, &path, member->value, &decision);
     else if (spool && (!scalar || !are_words(word)))
-        problems_expected(reading, &path, member->value,
-                          "one line of at most %d bytes that says why", CONTROL_WORDS_LONGEST);
+        problems_expected(reading, &path, member->value, "one line of at most %d bytes%s",
+                          CONTROL_WORDS_LONGEST, is_of_token(verb) ? "" : " that says why");
     else if (!spool && (!scalar || !is_id(id)))
         problems_expected(reading, &path, member->value,
                           "a job's id: %d to %d small letters, digits and hyphens%s", ID_SHORTEST,

@@ -20,6 +20,8 @@ enum control_verb {
     CONTROL_RESUME,   /* ... goes on */
     CONTROL_APPROVE,
     CONTROL_REFUSE, /* to approve it; `words` say why */
+    CONTROL_TOKEN,  /* `words` is what access_token_parse() (spool/access_token.h) reads */
+    CONTROL_REVOKE, /* the access token whose SHA-256 is `words` */
     CONTROL_VERBS
 };
 
@@ -32,7 +34,7 @@ struct control {
     struct text value;      /* of priority: a number, or the name of a class ... */
     int number;             /* ... and what that is, once the site's classes are known */
     struct text
-        words; /* of pause and resume, which name no job: what else stands there; of refuse */
+        words; /* of pause, resume, token and revoke, which name no job: what else stands there; of refuse */
     struct text
         manifest; /* of approve: the SHA-256 of the manifest that is meant; empty: the present one */
 };

@@ -51,8 +51,10 @@ static const struct {
     {"submitted", {WRITE, LOOK, 0, LOOK, 0, LOOK}}, /* control requests */
     {"done", {LOOK, LOOK, 0, LOOK, 0, MOVE}},       /* is there such a job? */
     {"messages", {WRITE, 0, 0, WRITE}},             /* of what owners are told */
-    {"history/archive", {0, 0, 0, 0, 0, MOVE}},     /* jobs are moved there to be removed, too */
-    {"history/usage", {LOOK}},                      /* what was used of gpu_hours */
+    /* dropped files are moved here */
+    {"tokens", {WRITE | LANDLOCK_ACCESS_FS_REFER, 0, 0, 0, LOOK}},
+    {"history/archive", {0, 0, 0, 0, 0, MOVE}}, /* jobs are moved there to be removed, too */
+    {"history/usage", {LOOK}},                  /* what was used of gpu_hours */
     {".prune.lock", {0, 0, 0, 0, 0, READ | LANDLOCK_ACCESS_FS_WRITE_FILE}},
     /* seeds of hash tables */
     {"/dev/urandom", {READ, READ, READ, READ, READ, READ}},

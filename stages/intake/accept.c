@@ -9,6 +9,7 @@
 #include "base/tally.h"
 #include "stages/intake/new_job.h"
 #include "stages/intake/owner.h"
+#include "stages/intake/take_token.h"
 #include "stages/intake/witness.h"
 #include "stages/prepare/limits.h"
 #include "stages/shared/control.h"
@@ -85,7 +86,9 @@ static int take_control(struct acceptor *acceptor, struct acceptance *item, int6
     if (!result && control.verb == CONTROL_NONE)
         return 0;
     if (!result) {
-        result = apply_control(acceptor, item, &control, now, &reason);
+        result = take_token_is_meant(&control)
+                     ? take_token_apply(acceptor, item, &control, now, &reason)
+                     : apply_control(acceptor, item, &control, now, &reason);
         if (result < 0) {
             *error = reason;
             return -1;

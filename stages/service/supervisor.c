@@ -23,6 +23,7 @@
 #include "base/signals.h"
 #include "base/tally.h"
 #include "executors/registry/registry.h"
+#include "spool/access_token.h"
 #include "spool/identity.h"
 #include "spool/seal.h"
 #include "spool/subscription.h"
@@ -281,13 +282,20 @@ static int read_settings(struct settings *settings, const struct spool *spool, s
     return 0;
 }
 
-/* The directory of what owners are to be told belongs to who writes there. */
-static int make_messages(const struct supervisor *supervisor, struct error *error)
+/* The directories of what owners are to be told and of their tokens belong to who writes there. */
+static void make_directories(const struct supervisor *supervisor)
 {
+    struct error error;
     struct text name = supervisor->settings.user;
     const struct passwd *user = name.length ? getpwnam(name.data) : NULL;
-    return subscription_make_directory(&supervisor->spool, user ? user->pw_uid : (uid_t)-1,
-                                       user ? user->pw_gid : (gid_t)-1, error);
+    uid_t uid = user ? user->pw_uid : (uid_t)-1;
+    gid_t gid = user ? user->pw_gid : (gid_t)-1;
+    if (settings_has_messages(&supervisor->settings) &&
+        subscription_make_directory(&supervisor->spool, uid, gid, &error))
+        log_warn("%s", error.text);
+    if (supervisor->settings.web.token_longest &&
+        access_token_make_directory(&supervisor->spool, uid, gid, &error))
+        log_warn("%s", error.text);
 }
 
 /* Before a stage starts: find out which libraries the machine has, and make a key where records are sealed. */
@@ -297,8 +305,7 @@ static void prepare_stages(struct supervisor *supervisor)
     if (seal_is_needed(supervisor->settings.user) && seal_make_key(&supervisor->spool, &error))
         log_warn("%s; jobs wait until there is a key for seals", error.text);
     trust_warn(&supervisor->spool, &supervisor->settings);
-    if (settings_has_messages(&supervisor->settings) && make_messages(supervisor, &error))
-        log_warn("%s", error.text);
+    make_directories(supervisor);
     if (ask_host(&supervisor->spool, &supervisor->settings, &error))
         log_warn("%s; this machine's libraries stay as last known", error.text);
 }

@@ -123,7 +123,7 @@ rows() { sed -nE 's/^\| (`[^|]*) \|.*/\1/p' docs/spool.md | grep -oE '`[^`]+`' |
 described=$(rows)
 undescribed() { comm -23 <(sort -u) <(echo "$described") | words; }
 events=$({ grep -ohE 'eventlog_start\([^"]*"[a-z]+"' stages/*.c stages/*/*.c | grep -oE '"[a-z]+"' | tr -d '"'
-    sed -n '/^} verbs\[/,/^};/p' request/control.c | grep -oE '"[a-z]+", CONTROL_[A-Z]+' | grep -vE 'CONTROL_(NONE|PAUSE|RESUME)' | grep -oE '[a-z]{3,}'; } | sort -u)
+    sed -n '/^} verbs\[/,/^};/p' request/control.c | grep -oE '"[a-z]+", CONTROL_[A-Z]+' | grep -vE 'CONTROL_(NONE|PAUSE|RESUME|TOKEN|REVOKE)' | grep -oE '[a-z]{3,}'; } | sort -u)
 like "$(words <<<"$events")" 'accepted .*finished .*kill .*submitted ' "the events are found in the code"
 is "$(undescribed <<<"$events")" "" "every event is described"
 unlike "$(grep -hE 'eventlog_start\(' stages/*.c stages/*/*.c | grep -v 'request_control_name(')" 'eventlog_start\([^"]*$' \

@@ -68,7 +68,7 @@ static bool is_asked(enum control_verb verb)
 static void strangers_are_refused_each_request(void **state)
 {
     (void)state;
-    for (int verb = CONTROL_NONE + 1; verb < CONTROL_VERBS; verb++) {
+    for (int verb = CONTROL_NONE + 1; verb < CONTROL_TOKEN; verb++) {
         char wanted[128];
         bool of_spool = verb == CONTROL_PAUSE || verb == CONTROL_RESUME;
         const char *name = request_control_name((enum control_verb)verb);

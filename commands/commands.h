@@ -39,6 +39,7 @@ int command_metrics(int argument_count, char **arguments);
 int command_limits(int argument_count, char **arguments);
 int command_share(int argument_count, char **arguments);
 int command_simulate(int argument_count, char **arguments);
+int command_token(int argument_count, char **arguments);
 int command_web(int argument_count, char **arguments);
 int command_version(int argument_count, char **arguments);
 

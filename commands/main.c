@@ -41,6 +41,7 @@ static const struct verb verbs[] = {
     {"acct", command_acct, "show what each attempt of jobs has used", NULL},
     {"report", command_report, "sum up what attempts have used, by user, group, queue or day",
      NULL},
+    {"token", command_token, "make a token for dlspool web; list or revoke yours", NULL},
     {"convert", command_convert, "print job files of other systems as job files of dlspool", NULL},
     {"init", command_init, "make a spool", "For administrators:"},
     {"run", command_run, "run the daemon: take, render, submit and follow jobs", NULL},

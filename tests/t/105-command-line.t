@@ -395,6 +395,11 @@ sed -i 's/^  done: null/  done: 90d/' "$spool/dlspool.yaml"
 keep prune
 keep metrics
 keep run --drain --verbose
+start_daemon
+keep token --name laptop
+keep token --list
+keep token --revoke laptop
+stop_daemon
 keep web --socket "$scratch/plain/web" &
 wait_for 10 test -s "$scratch/json/web"
 pkill -TERM -P $! && wait $!

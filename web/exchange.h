@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/value.h"
+#include "spool/access_token.h"
 #include "spool/spool.h"
 
 /* The statuses that are used, RFC 9110. */
@@ -43,6 +44,7 @@ typedef void web_handler(struct exchange *exchange);
 struct exchange {
     struct arena *arena;
     const struct spool *spool;
+    enum access_scope scope; /* what the connection may be used for */
     /* The request. */
     struct text method, path; /* the path begins with "/", is decoded, and has no query */
     struct web_field *query, *headers;

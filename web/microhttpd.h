@@ -14,6 +14,7 @@
     FUNCTION(MHD_start_daemon)                                                                     \
     FUNCTION(MHD_stop_daemon)                                                                      \
     FUNCTION(MHD_add_connection)                                                                   \
+    FUNCTION(MHD_get_connection_info)                                                              \
     FUNCTION(MHD_get_daemon_info)                                                                  \
     FUNCTION(MHD_run)                                                                              \
     FUNCTION(MHD_get_timeout)                                                                      \

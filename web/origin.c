@@ -51,13 +51,22 @@ static bool is_from_own_page(const struct exchange *exchange)
     return !origin.length || text_equal(host_of_origin(origin), exchange_header(exchange, "Host"));
 }
 
-bool origin_allows(struct exchange *exchange)
+static bool is_listed(struct text host, const struct web_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (text_equal(host, names->items[i]))
+            return true;
+    return false;
+}
+
+bool origin_allows(struct exchange *exchange, const struct web_names *names)
 {
     struct text host = exchange_header(exchange, "Host");
-    if (!is_own_name(host)) {
+    if (!is_own_name(host) && !is_listed(host, names)) {
         struct error error;
         struct error_quote_buffer buffer;
-        error_set(&error, "Host: found \"%s\", expected localhost or 127.0.0.1",
+        error_set(&error,
+                  "Host: found \"%s\", expected localhost, 127.0.0.1, or a name of web.hosts",
                   error_quote(&buffer, host.data, host.length));
         exchange_reply_problem(exchange, HTTP_MISDIRECTED, error.text);
         return false;

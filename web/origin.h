@@ -8,9 +8,11 @@
 #ifndef WEB_ORIGIN_H
 #define WEB_ORIGIN_H
 
+#include "spool/web_settings.h"
 #include "web/exchange.h"
 
-/* May the request be answered?  False after a reply that says why not. */
-bool origin_allows(struct exchange *exchange);
+/* May the request be answered?  `names` are those of this server beside localhost.  False after a reply that says why
+ * not. */
+bool origin_allows(struct exchange *exchange, const struct web_names *names);
 
 #endif

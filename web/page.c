@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "base/system.h"
-#include "spool/spool.h"
+#include "spool/settings.h"
 #include "stages/sandbox_files.h"
 #include "web/approvals_page.h"
 #include "web/assets.h"
@@ -28,6 +28,7 @@
 #include "web/own_name.h"
 #include "web/pass.h"
 #include "web/requests_api.h"
+#include "web/scope.h"
 #include "web/server.h"
 
 static const struct server_limits usual_limits = {
@@ -35,6 +36,7 @@ static const struct server_limits usual_limits = {
 
 struct page {
     struct spool spool;
+    struct settings settings;
     struct server *server;
     int socket; /* to the porter; -1: it has gone, or has been told that this page ends */
     int64_t idle, last_used; /* of clock_elapsed() */
@@ -48,15 +50,16 @@ static const struct route *const tables[] = {
 
 static void answer(void *context, struct exchange *exchange)
 {
-    (void)context;
-    if (origin_allows(exchange))
+    const struct page *page = context;
+    if (origin_allows(exchange, &page->settings.web.hosts) && scope_allows(exchange))
         routes_answer(tables, ARRAY_COUNT(tables), exchange);
 }
 
 static void take_connections(struct page *page)
 {
     for (;;) {
-        int connection = pass_receive(page->socket);
+        struct pass_terms terms;
+        int connection = pass_receive(page->socket, &terms);
         if (connection < 0) {
             if (errno == EINTR)
                 continue;
@@ -67,7 +70,7 @@ static void take_connections(struct page *page)
             return;
         }
         page->last_used = clock_elapsed();
-        server_add(page->server, connection);
+        server_add(page->server, connection, &terms);
     }
 }
 
@@ -128,13 +131,18 @@ int page_run(const char *spool, int socket, const struct page_limits *limits, st
     struct page page = {.socket = socket, .idle = limits->idle, .last_used = clock_elapsed()};
     if (spool_open(&page.spool, spool, error))
         return -1;
-    page.server = server_start(&page.spool, &usual_limits, answer, NULL, error);
+    if (settings_read(&page.settings, &page.spool, error)) {
+        spool_close(&page.spool);
+        return -1;
+    }
+    page.server = server_start(&page.spool, &usual_limits, answer, &page, error);
     int result = page.server ? confine(&page.spool, error) : -1;
     if (!result)
         result = serve(&page, error);
     server_stop(page.server);
     if (page.socket >= 0)
         sys.close(page.socket);
+    settings_free(&page.settings);
     spool_close(&page.spool);
     return result;
 }

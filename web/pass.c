@@ -4,8 +4,25 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-/* One byte goes with each connection: a message without any is an end of file. */
+/* The terms go with each connection, as one byte: a message without any is an end of file. */
+enum { FIRST_TERMS = 'a' };
+
+static char byte_of(const struct pass_terms *terms)
+{
+    return (char)(FIRST_TERMS + (int)terms->scope + (terms->once ? ACCESS_SCOPES : 0));
+}
+
+/* False: it stands for none. */
+static bool read_byte(char byte, struct pass_terms *terms)
+{
+    int number = byte - FIRST_TERMS;
+    *terms =
+        (struct pass_terms){(enum access_scope)(number % ACCESS_SCOPES), number >= ACCESS_SCOPES};
+    return number >= 0 && number < 2 * ACCESS_SCOPES;
+}
+
 union control {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -16,9 +33,9 @@ int pass_pair(int sockets[2])
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, sockets);
 }
 
-int pass_send(int socket, int connection)
+int pass_send(int socket, int connection, const struct pass_terms *terms)
 {
-    char byte = 'c';
+    char byte = byte_of(terms);
     union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
                                         .cmsg_level = SOL_SOCKET,
                                         .cmsg_type = SCM_RIGHTS}};
@@ -31,7 +48,7 @@ int pass_send(int socket, int connection)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
-int pass_receive(int socket)
+int pass_receive(int socket, struct pass_terms *terms)
 {
     char byte;
     int connection;
@@ -50,5 +67,9 @@ int pass_receive(int socket)
         return -1;
     }
     memcpy(&connection, CMSG_DATA(header), sizeof(connection));
-    return connection;
+    if (read_byte(byte, terms))
+        return connection;
+    close(connection);
+    errno = ENOTCONN;
+    return -1;
 }

@@ -273,8 +273,9 @@ static void refuse(struct porter *porter, int connection, const char *sentence)
 
 static int hand_over(struct porter *porter, uid_t uid, int connection, struct error *error)
 {
+    static const struct pass_terms terms = {.scope = ACCESS_ALL};
     int at = find_page(porter, uid);
-    if (at >= 0 && pass_send(porter->pages[at].socket, connection) == 0)
+    if (at >= 0 && pass_send(porter->pages[at].socket, connection, &terms) == 0)
         return 0;
     if (at >= 0 && errno == EAGAIN)
         return error_set(error, "too many connections at once; try again");
@@ -283,7 +284,7 @@ static int hand_over(struct porter *porter, uid_t uid, int connection, struct er
     at = start_page(porter, uid, error);
     if (at < 0)
         return -1;
-    return pass_send(porter->pages[at].socket, connection)
+    return pass_send(porter->pages[at].socket, connection, &terms)
                ? error_errno(error, "the page took no connection")
                : 0;
 }

@@ -21,7 +21,7 @@ struct conversation {
     struct MHD_Connection *connection;
     struct exchange exchange;
     struct buffer body;
-    bool answered, too_large;
+    bool answered, too_large, once;
     struct conversation *next; /* of those that wait */
 };
 
@@ -33,6 +33,8 @@ struct server {
     void *context;
     struct MHD_Daemon *daemon;
     struct conversation *waiting;
+    struct pass_terms *terms; /* of each connection, by its descriptor */
+    size_t terms_count;
     size_t connections;
     int descriptor;
 };
@@ -70,16 +72,28 @@ static struct web_field *read_fields(struct conversation *conversation, enum MHD
     return fields.items;
 }
 
+static struct pass_terms terms_of(const struct server *server, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        server->library->MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info && info->connect_fd >= 0 && (size_t)info->connect_fd < server->terms_count)
+        return server->terms[info->connect_fd];
+    return (struct pass_terms){.scope = ACCESS_READ, .once = true};
+}
+
 static struct conversation *begin(struct server *server, struct MHD_Connection *connection,
                                   const char *path, const char *method)
 {
     struct conversation *conversation = memory_allocate(sizeof(*conversation));
     struct arena *arena = arena_new();
+    const struct pass_terms terms = terms_of(server, connection);
     *conversation = (struct conversation){
         .server = server,
         .connection = connection,
+        .once = terms.once,
         .exchange = {.arena = arena,
                      .spool = server->spool,
+                     .scope = terms.scope,
                      .method = text_of(arena_string(arena, method)),
                      .path = text_of(arena_string(arena, path)),
                      .file = -1},
@@ -135,6 +149,8 @@ static enum MHD_Result send_reply(struct conversation *conversation)
     if (!response)
         return MHD_NO;
     add_headers(library, response, exchange);
+    if (conversation->once)
+        library->MHD_add_response_header(response, "Connection", "close");
     enum MHD_Result result = library->MHD_queue_response(conversation->connection,
                                                          (unsigned int)exchange->status, response);
     library->MHD_destroy_response(response);
@@ -296,12 +312,18 @@ void server_stop(struct server *server)
     }
     if (server->daemon)
         server->library->MHD_stop_daemon(server->daemon);
+    free(server->terms);
     free(server);
 }
 
-bool server_add(struct server *server, int connection)
+bool server_add(struct server *server, int connection, const struct pass_terms *terms)
 {
     static const struct sockaddr_un nobody = {.sun_family = AF_UNIX};
+    if ((size_t)connection >= server->terms_count) {
+        server->terms_count = (size_t)connection + 1;
+        server->terms = memory_resize(server->terms, server->terms_count * sizeof(*server->terms));
+    }
+    server->terms[connection] = *terms;
     return server->library->MHD_add_connection(server->daemon, connection,
                                                (const struct sockaddr *)&nobody,
                                                sizeof(sa_family_t)) == MHD_YES;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "web/exchange.h"
+#include "web/pass.h"
 
 struct server;
 
@@ -27,7 +28,7 @@ struct server *server_start(const struct spool *spool, const struct server_limit
 void server_stop(struct server *server);
 
 /* Take over a connection; false when it was closed, as there are too many. */
-bool server_add(struct server *server, int connection);
+bool server_add(struct server *server, int connection, const struct pass_terms *terms);
 
 /* How many connections are open. */
 size_t server_connections(const struct server *server);

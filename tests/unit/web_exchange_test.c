@@ -139,6 +139,8 @@ static void a_fault_tells_line_and_field(void **state)
 static void only_pages_of_this_site_change_something(void **state)
 {
     (void)state;
+    struct text own = TEXT("jobs.example.org");
+    const struct web_names names = {&own, 1};
     static const struct {
         const char *method, *host, *origin, *site;
         int status; /* 0: allowed */
@@ -146,6 +148,9 @@ static void only_pages_of_this_site_change_something(void **state)
         {"GET", "localhost:8080", NULL, NULL, 0},
         {"GET", "127.0.0.1", NULL, "cross-site", 0},
         {"GET", "[::1]:8080", "http://evil.example", NULL, 0},
+        {"GET", "jobs.example.org", NULL, NULL, 0},
+        {"POST", "jobs.example.org", "https://jobs.example.org", NULL, 0},
+        {"GET", "jobs.example.org.evil.example", NULL, NULL, HTTP_MISDIRECTED},
         {"GET", "evil.example", NULL, NULL, HTTP_MISDIRECTED},
         {"GET", "localhost.evil.example", NULL, NULL, HTTP_MISDIRECTED},
         {"GET", "localhost:80x", NULL, NULL, HTTP_MISDIRECTED},
@@ -168,7 +173,8 @@ static void only_pages_of_this_site_change_something(void **state)
             header("Origin", cases[i].origin);
         if (cases[i].site)
             header("Sec-Fetch-Site", cases[i].site);
-        if (origin_allows(&exchange) != !cases[i].status || exchange.status != cases[i].status)
+        if (origin_allows(&exchange, &names) != !cases[i].status ||
+            exchange.status != cases[i].status)
             fail_msg("%s %s from %s: %d", cases[i].method, cases[i].host,
                      cases[i].origin ? cases[i].origin : "nowhere", exchange.status);
     }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <pwd.h>
@@ -14,21 +13,23 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "stages/sandbox.h"
+#include "web/child.h"
+#include "web/doors.h"
+#include "web/listen.h"
 #include "web/page.h"
 #include "web/pass.h"
 
-enum { MOST_PAGES = 1000, MOST_OF_USER = 4, BACKLOG = 128, REFUSED = 16 };
+enum { MOST_PAGES = 1000, MOST_OF_USER = 4, REFUSED = 16, AT_ONCE = 128 };
 
 /* A process that answers a user's requests. */
 struct page {
@@ -39,7 +40,8 @@ struct page {
 
 struct porter {
     const struct porter_settings *settings;
-    int listener, signals;
+    int listener, network, signals; /* network -1: none */
+    struct doors doors;
     struct page *pages;
     size_t count, capacity;
     int refused
@@ -47,47 +49,6 @@ struct porter {
     size_t refused_next;
     bool root;
 };
-
-/* ---- the socket ---- */
-
-/* Is somebody listening at the address? */
-static bool is_served(const struct sockaddr_un *address)
-{
-    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool served =
-        probe >= 0 && connect(probe, (const struct sockaddr *)address, sizeof(*address)) == 0;
-    if (probe >= 0)
-        close(probe);
-    return served;
-}
-
-/* Open the socket; one that a porter has left behind is replaced. */
-static int listen_at(const char *path, struct error *error)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat status;
-    if (strlen(path) >= sizeof(address.sun_path))
-        return error_set(error, "%s: found a path of %zu bytes, expected at most %zu", path,
-                         strlen(path), sizeof(address.sun_path) - 1);
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    if (is_served(&address))
-        return error_set(error, "%s: another program serves this socket", path);
-    if (lstat(path, &status) == 0 && S_ISSOCK(status.st_mode))
-        unlink(path);
-    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (listener < 0)
-        return error_errno(error, "a socket could not be opened");
-    /* Everybody may connect: who they are decides what they see. */
-    mode_t mask = umask(0111);
-    int result = bind(listener, (const struct sockaddr *)&address, sizeof(address));
-    umask(mask);
-    if (result || listen(listener, BACKLOG)) {
-        error_errno(error, "%s: the socket could not be made", path);
-        close(listener);
-        return -1;
-    }
-    return listener;
-}
 
 /* ---- the pages ---- */
 
@@ -106,48 +67,15 @@ static void forget_page(struct porter *porter, size_t at)
     porter->pages[at] = porter->pages[--porter->count];
 }
 
-/* Become the user, with the user's groups and nothing of root's.  False when that cannot be done. */
-static bool become(const struct passwd *user)
+/* Execute a page with nothing of this process but the socket. */
+static pid_t execute_page(const struct porter *porter, const struct passwd *user, int socket)
 {
-    return initgroups(user->pw_name, user->pw_gid) == 0 &&
-           setresgid(user->pw_gid, user->pw_gid, user->pw_gid) == 0 &&
-           setresuid(user->pw_uid, user->pw_uid, user->pw_uid) == 0 && getuid() == user->pw_uid &&
-           geteuid() == user->pw_uid;
-}
-
-/* In a user's process: nothing of root's terminal, which the user could read from, and type to, through their own
- * process.  Where messages go to it, a page has none. */
-static bool leave_terminal(void)
-{
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    return setsid() >= 0 && nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
-           dup2(nothing, STDOUT_FILENO) >= 0 &&
-           (!isatty(STDERR_FILENO) || dup2(nothing, STDERR_FILENO) >= 0);
-}
-
-/* In the new process: become the user, and execute a page with nothing of this process but the socket, and what its
- * messages go to. */
-static void execute_page(const struct porter *porter, const struct passwd *user, int socket)
-{
-    char idle[32], zone[256];
+    char idle[32];
     char program[] = "dlspool", option[] = "-s", verb[] = "web", page[] = "--page";
-    char path[] = "PATH=/usr/bin:/bin";
     char *const arguments[] = {
-        program, option, (char *)(uintptr_t)porter->settings->spool, verb, page, idle, NULL};
-    char *const environment[] = {path, getenv("TZ") ? zone : NULL, NULL};
+        program, option, (char *)(uintptr_t)porter->settings->spool->path, verb, page, idle, NULL};
     snprintf(idle, sizeof(idle), "%lldms", (long long)porter->settings->page_idle);
-    snprintf(zone, sizeof(zone), "TZ=%s", getenv("TZ") ? getenv("TZ") : "");
-    signals_reset();
-    if (user && (!leave_terminal() || !become(user)))
-        _exit(126);
-    if (dup3(socket, PAGE_SOCKET, 0) < 0 && errno != EINVAL)
-        _exit(126);
-    if (socket == PAGE_SOCKET)
-        fcntl(socket, F_SETFD, 0);
-    if (close_range(PAGE_SOCKET + 1, ~0u, 0))
-        _exit(126);
-    execve("/proc/self/exe", arguments, environment);
-    _exit(127);
+    return child_start(arguments, user, &socket, 1);
 }
 
 static size_t count_pages(const struct porter *porter, uid_t uid)
@@ -174,9 +102,7 @@ static int start_page(struct porter *porter, uid_t uid, struct error *error)
         return error_set(error, "%d users are served already", MOST_PAGES);
     if (pass_pair(sockets))
         return error_errno(error, "a page could not be started");
-    pid_t process = fork();
-    if (process == 0)
-        execute_page(porter, user, sockets[1]);
+    pid_t process = execute_page(porter, user, sockets[1]);
     close(sockets[1]);
     if (process < 0) {
         close(sockets[0]);
@@ -206,11 +132,16 @@ static void look_at_page(struct porter *porter, size_t at)
     leave_page(porter, at);
 }
 
-static void forget_process(struct porter *porter, pid_t process)
+/* False: it was no page's. */
+static bool forget_process(struct porter *porter, pid_t process)
 {
-    for (size_t i = porter->count; i-- > 0;)
-        if (porter->pages[i].process == process)
+    for (size_t i = porter->count; i-- > 0;) {
+        if (porter->pages[i].process == process) {
             forget_page(porter, i);
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Take the status of pages that have ended, and say what went wrong. */
@@ -219,8 +150,7 @@ static void reap(struct porter *porter)
     int status;
     pid_t process;
     while ((process = waitpid(-1, &status, WNOHANG)) > 0) {
-        forget_process(porter, process);
-        if (WIFSIGNALED(status) || WEXITSTATUS(status))
+        if (forget_process(porter, process) && (WIFSIGNALED(status) || WEXITSTATUS(status)))
             log_warn("a page has ended with %s %d", WIFSIGNALED(status) ? "signal" : "status",
                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     }
@@ -271,11 +201,11 @@ static void refuse(struct porter *porter, int connection, const char *sentence)
     *kept = connection;
 }
 
-static int hand_over(struct porter *porter, uid_t uid, int connection, struct error *error)
+static int hand_over(struct porter *porter, uid_t uid, int connection,
+                     const struct pass_terms *terms, struct error *error)
 {
-    static const struct pass_terms terms = {.scope = ACCESS_ALL};
     int at = find_page(porter, uid);
-    if (at >= 0 && pass_send(porter->pages[at].socket, connection, &terms) == 0)
+    if (at >= 0 && pass_send(porter->pages[at].socket, connection, terms) == 0)
         return 0;
     if (at >= 0 && errno == EAGAIN)
         return error_set(error, "too many connections at once; try again");
@@ -284,53 +214,176 @@ static int hand_over(struct porter *porter, uid_t uid, int connection, struct er
     at = start_page(porter, uid, error);
     if (at < 0)
         return -1;
-    return pass_send(porter->pages[at].socket, connection, &terms)
+    return pass_send(porter->pages[at].socket, connection, terms)
                ? error_errno(error, "the page took no connection")
                : 0;
+}
+
+static void open_door(struct porter *porter, int connection, bool proxy)
+{
+    struct error error;
+    if (doors_start(&porter->doors, connection, proxy, &error))
+        log_warn("%s", error.text);
+}
+
+static bool is_proxy(const struct porter *porter, uid_t uid)
+{
+    for (size_t i = 0; i < porter->settings->proxy_count; i++)
+        if (porter->settings->proxies[i] == uid)
+            return true;
+    return false;
+}
+
+/* A connection of somebody of whom the kernel says who they are. */
+static void take_connection(struct porter *porter, int connection)
+{
+    static const struct pass_terms all = {.scope = ACCESS_ALL};
+    struct ucred peer;
+    struct error error;
+    socklen_t length = sizeof(peer);
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length)) {
+        close(connection);
+    } else if (is_proxy(porter, peer.uid)) {
+        open_door(porter, connection, true);
+    } else if (!is_welcome(porter, peer.uid, &error) ||
+               hand_over(porter, peer.uid, connection, &all, &error)) {
+        log_warn("a connection was refused: %s", error.text);
+        refuse(porter, connection, error.text);
+    } else {
+        close(connection);
+    }
 }
 
 /* No more than have queued up: who connects without end must not keep signals from being seen. */
 static void take_connections(struct porter *porter)
 {
-    for (int i = 0; i < BACKLOG; i++) {
+    for (int i = 0; i < AT_ONCE; i++) {
         int connection = accept4(porter->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (connection < 0)
             return;
-        struct ucred peer;
-        struct error error;
-        socklen_t length = sizeof(peer);
-        int known = getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length);
-        if (known == 0 && (!is_welcome(porter, peer.uid, &error) ||
-                           hand_over(porter, peer.uid, connection, &error))) {
-            log_warn("a connection was refused: %s", error.text);
-            refuse(porter, connection, error.text);
-        } else {
-            close(connection);
-        }
+        take_connection(porter, connection);
     }
 }
 
+static void take_network(struct porter *porter)
+{
+    for (int i = 0; i < AT_ONCE; i++) {
+        int connection = accept4(porter->network, NULL, NULL, SOCK_CLOEXEC);
+        if (connection < 0)
+            return;
+        open_door(porter, connection, false);
+    }
+}
+
+/* ---- doors ---- */
+
+/* Whom does a token stand for, and for what?  -1 and a sentence. */
+static int read_token(const struct porter *porter, const char *sha256, uid_t *uid,
+                      struct pass_terms *terms, struct error *error)
+{
+    struct access_token token;
+    int directory = access_token_open_directory(porter->settings->spool);
+    if (directory < 0)
+        return error_set(error, "there are no tokens here");
+    int result = access_token_read(directory, sha256, &token, error);
+    close(directory);
+    if (result)
+        return -1;
+    if (access_token_end(&token, porter->settings->token_longest) < clock_now())
+        return error_set(error, "this token has expired; dlspool token makes another");
+    *uid = token.uid;
+    terms->scope = token.scope;
+    return 0;
+}
+
+/* Who is it that the door claims to be there?  -1 and a sentence. */
+static int weigh_claim(const struct porter *porter, const struct door_process *door,
+                       const struct door_claim *claim, uid_t *uid, struct pass_terms *terms,
+                       struct error *error)
+{
+    if (claim->proof == DOOR_TOKEN)
+        return read_token(porter, claim->word, uid, terms, error);
+    const struct passwd *user =
+        door->proxy && claim->proof == DOOR_USER ? getpwnam(claim->word) : NULL;
+    if (!user)
+        return error_set(error, "this machine knows no user of the name that the proxy gives");
+    *uid = user->pw_uid;
+    return 0;
+}
+
+/* A door has found out something, or has gone. */
+static void listen_to_door(struct porter *porter, size_t at)
+{
+    const struct door_process *door = &porter->doors.items[at];
+    struct pass_terms terms = {.scope = ACCESS_ALL, .once = true};
+    struct door_claim claim;
+    struct error error;
+    uid_t uid = (uid_t)-1;
+    if (!doors_claim(&porter->doors, at, &claim)) {
+        doors_end(&porter->doors, at);
+        return;
+    }
+    int flags = fcntl(door->connection, F_GETFL);
+    bool taken = !weigh_claim(porter, door, &claim, &uid, &terms, &error) &&
+                 is_welcome(porter, uid, &error) &&
+                 fcntl(door->connection, F_SETFL, flags | O_NONBLOCK) == 0 &&
+                 !hand_over(porter, uid, door->connection, &terms, &error);
+    if (!taken) {
+        log_warn("a connection was refused: %s", error.text);
+        fcntl(door->connection, F_SETFL, flags);
+    }
+    doors_answer(&porter->doors, at, taken ? NULL : error.text);
+    if (taken)
+        doors_end(&porter->doors, at);
+}
+
+/* ---- the loop ---- */
+
+enum { SIGNALS, LISTENER, NETWORK, FIRST_PAGE };
+
+/* What is waited for: the first ones, a page each, then a door each. */
+static void look_at_files(struct porter *porter, const struct pollfd *files, size_t pages,
+                          size_t doors)
+{
+    for (size_t i = doors; i-- > 0;)
+        if (files[FIRST_PAGE + pages + i].revents)
+            listen_to_door(porter, i);
+    for (size_t i = pages; i-- > 0;)
+        if (files[FIRST_PAGE + i].revents)
+            look_at_page(porter, i);
+}
+
+/* Wait for signals, connections, pages and doors, and look after them. */
 static void serve(struct porter *porter)
 {
     struct pollfd *files = NULL;
     size_t capacity = 0;
     for (;;) {
-        while (capacity < porter->count + 2)
+        size_t pages = porter->count, doors = porter->doors.count;
+        size_t count = FIRST_PAGE + pages + doors;
+        while (capacity < count)
             files = memory_grow(files, capacity, &capacity, sizeof(*files));
-        size_t pages = porter->count;
-        files[0] = (struct pollfd){.fd = porter->signals, .events = POLLIN};
-        files[1] = (struct pollfd){.fd = porter->listener, .events = POLLIN};
+        files[SIGNALS] = (struct pollfd){.fd = porter->signals, .events = POLLIN};
+        files[LISTENER] = (struct pollfd){.fd = porter->listener, .events = POLLIN};
+        files[NETWORK] = (struct pollfd){.fd = porter->network, .events = POLLIN};
         for (size_t i = 0; i < pages; i++)
-            files[i + 2] = (struct pollfd){.fd = porter->pages[i].socket, .events = POLLIN};
-        if (poll(files, pages + 2, -1) < 0 && errno != EINTR)
+            files[FIRST_PAGE + i] =
+                (struct pollfd){.fd = porter->pages[i].socket, .events = POLLIN};
+        for (size_t i = 0; i < doors; i++)
+            files[FIRST_PAGE + pages + i] =
+                (struct pollfd){.fd = porter->doors.items[i].socket, .events = POLLIN};
+        if (poll(files, count, -1) < 0) {
+            if (errno != EINTR)
+                break;
+            continue;
+        }
+        look_at_files(porter, files, pages, doors);
+        if (files[SIGNALS].revents && take_signal(porter) != SIGCHLD)
             break;
-        for (size_t i = pages; i-- > 0;)
-            if (files[i + 2].revents)
-                look_at_page(porter, i);
-        if (files[0].revents && take_signal(porter) != SIGCHLD)
-            break;
-        if (files[1].revents)
+        if (files[LISTENER].revents)
             take_connections(porter);
+        if (files[NETWORK].revents)
+            take_network(porter);
     }
     free(files);
 }
@@ -347,27 +400,35 @@ static void raise_open_files(void)
     }
 }
 
-int porter_run(const struct porter_settings *settings, void (*ready)(const char *socket),
-               struct error *error)
+int porter_run(const struct porter_settings *settings,
+               void (*ready)(const struct porter_settings *settings), struct error *error)
 {
     static const int taken[] = {SIGTERM, SIGINT, SIGCHLD};
-    struct porter porter = {.settings = settings, .root = geteuid() == 0};
+    struct porter porter = {.settings = settings, .root = geteuid() == 0, .network = -1};
     signals_ignore();
     raise_open_files();
     int result = -1;
     porter.signals = signals_take(taken, ARRAY_COUNT(taken), NULL, error);
     if (porter.signals < 0)
         return -1;
-    porter.listener = listen_at(settings->socket, error);
-    if (porter.listener >= 0) {
+    int given = listen_given();
+    porter.listener = given >= 0 ? given : listen_local(settings->socket, error);
+    if (porter.listener >= 0 && settings->network.length)
+        porter.network = listen_network(settings->network, error);
+    if (porter.listener >= 0 && (porter.network >= 0 || !settings->network.length)) {
         result = sandbox_keep_capabilities(1u << CAP_SETUID | 1u << CAP_SETGID, error);
         if (!result && ready)
-            ready(settings->socket);
+            ready(settings);
         if (!result)
             serve(&porter);
-        unlink(settings->socket);
-        close(porter.listener);
     }
+    if (porter.listener >= 0 && given < 0)
+        unlink(settings->socket);
+    if (porter.listener >= 0)
+        close(porter.listener);
+    if (porter.network >= 0)
+        close(porter.network);
+    doors_free(&porter.doors);
     while (porter.count)
         forget_page(&porter, porter.count - 1);
     for (size_t i = 0; i < REFUSED; i++)

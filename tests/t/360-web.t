@@ -180,8 +180,8 @@ cat >"$scratch/table" <<TABLE
 202 POST /jobs/{id}/approve id=wanted
 403 POST /jobs/{id}/approve id=offers
 404 POST /jobs/{id}/approve id=nothing
-202 POST /jobs/{id}/refuse id=wanted query=reason=no
-400 POST /jobs/{id}/refuse id=wanted
+202 POST /jobs/{id}/refuse id=unwanted query=reason=no
+400 POST /jobs/{id}/refuse id=unwanted
 403 POST /jobs/{id}/refuse id=offers query=reason=no
 404 POST /jobs/{id}/refuse id=nothing query=reason=no
 ! pkill -STOP -P $daemon
@@ -190,7 +190,10 @@ cat >"$scratch/table" <<TABLE
 TABLE
 printf 'name: faulty\nscirpt: x\n' >"$scratch/faulty.yaml" && chown 5002:5002 "$scratch/faulty.yaml" && mv "$scratch/faulty.yaml" "$spool/incoming/"
 wait_for 20 in_state faulty failed
-as 1 -H 'Content-Type: application/yaml' --data-binary $'name: wanted\nscript: "true"\nprivileged: [hostnet]\n' $api/jobs >"$scratch/wanted"
+for name in wanted unwanted; do
+    as 1 -H 'Content-Type: application/yaml' --data-binary $'name: '"$name"$'\nscript: "true"\nprivileged: [hostnet]\n' $api/jobs >"$scratch/$name"
+    wait_for 20 in_state $name held
+done
 printf 'name: ordered\nscript: "true"\nhold: true\n' >"$scratch/ordered.yaml" && chown 5002:5002 "$scratch/ordered.yaml" && mv "$scratch/ordered.yaml" "$spool/incoming/"
 wait_for 20 in_state ordered held
 is "$("$top/tests/web/drive" "$top/web/openapi.yaml" "$page" "$scratch/table" 2>&1)" "" "every path and status is as openapi.yaml says"

@@ -168,14 +168,16 @@ static void reply_unknown(const struct door *door, const char *sentence)
         reply_problem("401 Unauthorized", "Unauthorized", "WWW-Authenticate: Bearer\r\n", sentence);
 }
 
-/* Was the form sent by a page of our own? */
+/* Was the form sent by a page of our own?  What a browser says of the site counts, as it hides the origin of a page with
+ * our Referrer-Policy. */
 static bool is_own_form(const struct head *head)
 {
+    if (head->site.length)
+        return text_is(head->site, "same-origin");
     struct text host = head->origin;
     size_t scheme = text_starts(host, "https://") ? 8 : text_starts(host, "http://") ? 7 : 0;
     host = (struct text){host.data + scheme, host.length - scheme};
-    return scheme && text_equal(host, head->host) &&
-           (!head->site.length || text_is(head->site, "same-origin"));
+    return scheme && text_equal(host, head->host);
 }
 
 /* Have the browser send the token from now on, or (with an empty one) no more. */

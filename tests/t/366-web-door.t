@@ -114,6 +114,8 @@ like "$(net -H 'Accept: text/html' "$base/jobs")" '<form method="post" action="/
 said=$(net -i -H "Origin: $base" -d "token=$token" "$base/sign-in" | tr -d '\r')
 like "$said" "^Set-Cookie: dlspool=$token; Path=/; HttpOnly; SameSite=Strict$" "a token makes a cookie that scripts and other sites cannot use"
 is "$(status "$(net -b "dlspool=$token" "$base/jobs")")" 200 "which shows the page"
+is "$(status "$(net -H 'Origin: null' -H 'Sec-Fetch-Site: same-origin' -d "token=$token" "$base/sign-in")")" 303 "also where the browser hides the origin"
+is "$(status "$(net -H 'Origin: null' -H 'Sec-Fetch-Site: cross-site' -d "token=$token" "$base/sign-in")")" 403 "a page of another site signs nobody in"
 is "$(status "$(net -d "token=$token" "$base/sign-in")")" 403 "a form of another page signs nobody in"
 like "$(net -i -X POST -H "Origin: $base" -b "dlspool=$token" "$base/sign-out" | tr -d '\r')" 'Set-Cookie: dlspool=; .*Max-Age=0' "signing out removes it"
 

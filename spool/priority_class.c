@@ -1,11 +1,7 @@
 /* spool/priority_class.c - `priority_classes` of dlspool.yaml */
 #include "spool/priority_class.h"
 
-#include <string.h>
-
-#include "spool/limit_row.h"
-
-enum { MOST_CLASSES = 100, MOST_NAMES = 1000, NAME_LONGEST = 63 };
+enum { MOST_CLASSES = 100, NAME_LONGEST = 63 };
 
 static bool is_name(struct text name)
 {
@@ -21,38 +17,16 @@ static bool is_name(struct text name)
     return letter && name.length <= NAME_LONGEST;
 }
 
-/* Read the names of users or groups into ids of this machine. */
-static int read_names(const struct section *section, const struct value *list,
-                      enum limit_subject subject, id_t **ids, size_t *count)
-{
-    const char *field = subject == LIMIT_USER ? "users" : "groups";
-    const char *expected =
-        subject == LIMIT_USER
-            ? "a user that this machine knows; for everybody leave out users and groups"
-            : "a group that this machine knows; for everybody leave out users and groups";
-    if (list->kind != VALUE_LIST || list->list.count == 0 || list->list.count > MOST_NAMES)
-        return section_expected(section, list, field, "a list of at least one name, such as [ann]");
-    *ids = arena_allocate(section->arena, list->list.count * sizeof(**ids));
-    for (size_t i = 0; i < list->list.count; i++) {
-        const struct value *item = list->list.items[i];
-        if (!section_is_plain(item) || strlen(item->string.data) != item->string.length ||
-            !limit_row_find_id(subject, item->string.data, &(*ids)[i]))
-            return section_expected(section, item, field, expected);
-    }
-    *count = list->list.count;
-    return 0;
-}
-
 static int read_users(const struct section *section, const struct value *list)
 {
     struct priority_class *class = section->target;
-    return read_names(section, list, LIMIT_USER, &class->users, &class->user_count);
+    return members_read_users(section, list, &class->members);
 }
 
 static int read_groups(const struct section *section, const struct value *list)
 {
     struct priority_class *class = section->target;
-    return read_names(section, list, LIMIT_GROUP, &class->groups, &class->group_count);
+    return members_read_groups(section, list, &class->members);
 }
 
 /* clang-format off */
@@ -129,17 +103,12 @@ const struct priority_class *priority_class_otherwise(const struct priority_clas
 
 bool priority_class_is_reserved(const struct priority_class *class)
 {
-    return class->user_count || class->group_count;
+    return members_are_named(&class->members);
 }
 
 bool priority_class_is_for(const struct priority_class *class, uid_t uid, gid_t gid)
 {
-    bool found = !priority_class_is_reserved(class);
-    for (size_t i = 0; i < class->user_count; i++)
-        found = found || class->users[i] == uid;
-    for (size_t i = 0; i < class->group_count; i++)
-        found = found || class->groups[i] == gid;
-    return found;
+    return members_have(&class->members, uid, gid);
 }
 
 void priority_class_list(const struct priority_classes *classes, uid_t uid, gid_t gid, bool all,

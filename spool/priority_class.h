@@ -4,17 +4,14 @@
 
 #include <sys/types.h>
 
-#include "base/section.h"
+#include "spool/members.h"
 
 struct priority_class {
     struct text name;
     int value;
     struct text description;
-    /* Who may use it, beside administrators; neither: everybody. */
-    uid_t *users;
-    gid_t *groups; /* the primary ones */
-    size_t user_count, group_count;
-    bool otherwise; /* what jobs have that name no priority */
+    struct members members; /* who may use it, beside administrators */
+    bool otherwise;         /* what jobs have that name no priority */
 };
 
 struct priority_classes {

@@ -70,6 +70,11 @@ bool limit_row_holds_for(const struct limit_row *row, uid_t uid, gid_t gid, stru
     return false;
 }
 
+bool limit_row_is_open_to(const struct limit_row *row, uid_t uid, gid_t gid)
+{
+    return row->subject != LIMIT_QUEUE || members_have(&row->members, uid, gid);
+}
+
 bool limit_row_shares(const struct limit_row *row)
 {
     return row->borrow_gpus >= 0;
@@ -206,6 +211,18 @@ static int read_over(const struct section *section, const struct value *value)
     return section_expected(section, value, "over", "wait, refuse or approve");
 }
 
+static int read_members(const struct section *section, const struct value *list)
+{
+    struct limit_row *row = section->target;
+    return members_read_users(section, list, &row->members);
+}
+
+static int read_member_groups(const struct section *section, const struct value *list)
+{
+    struct limit_row *row = section->target;
+    return members_read_groups(section, list, &row->members);
+}
+
 /* clang-format off */
 #define AT(member) offsetof(struct limit_row, member)
 enum { JOBS_MOST = 1000000000 };
@@ -226,6 +243,8 @@ static const struct section_field table[] = {
     {"exempt", SECTION_DURATION, AT(exempt), 0, 0, 315360000000, .what = NULL},
     {"gpu_hours", .read = read_gpu_hours},
     {"over", .read = read_over},
+    {"users", .read = read_members},
+    {"groups", .read = read_member_groups},
 };
 #undef AT
 /* clang-format on */
@@ -236,13 +255,19 @@ static int check_queue(const struct section *section, const struct value *item,
                        struct limit_row *row)
 {
     bool shares = row->lend_gpus >= 0 || row->borrow_gpus >= 0;
-    const char *field = row->borrow_gpus >= 0 ? "borrow_gpus"
-                        : row->lend_gpus >= 0 ? "lend_gpus"
-                        : row->preempts       ? "preempt"
-                                              : "exempt";
-    if ((shares || row->preempts || row->exempt) && row->subject != LIMIT_QUEUE)
+    const char *field = row->borrow_gpus >= 0     ? "borrow_gpus"
+                        : row->lend_gpus >= 0     ? "lend_gpus"
+                        : row->preempts           ? "preempt"
+                        : row->exempt             ? "exempt"
+                        : row->members.user_count ? "users"
+                                                  : "groups";
+    bool named = members_are_named(&row->members);
+    if ((shares || row->preempts || row->exempt || named) && row->subject != LIMIT_QUEUE)
         return section_expected(section, value_get(item, field), field,
                                 "it beside queue only, as queues alone may have it");
+    if (named && (limit_row_is_for_each(row) || row->gpu_type.length))
+        return section_expected(section, value_get(item, field), field,
+                                "the name of one queue beside it, and no gpu_type");
     if (!shares)
         return 0;
     if (limit_row_is_for_each(row) || row->gpus < 0)
@@ -269,10 +294,11 @@ static int check_row(const struct section *section, const struct value *item, st
     if (check_queue(section, item, row))
         return -1;
     if (row->running < 0 && row->waiting < 0 && row->cpus < 0 && row->memory < 0 && row->gpus < 0 &&
-        row->time_limit < 0 && row->gpu_time < 0 && !row->preempts)
+        row->time_limit < 0 && row->gpu_time < 0 && !row->preempts &&
+        !members_are_named(&row->members))
         return section_expected(section, item, "",
                                 "at least one of running, waiting, cpus, memory, gpus, time_limit, "
-                                "gpu_hours and preempt in each row");
+                                "gpu_hours, preempt, users and groups in each row");
     return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/section.h"
+#include "spool/members.h"
 
 enum limit_subject { LIMIT_USER, LIMIT_GROUP, LIMIT_QUEUE };
 
@@ -39,6 +39,7 @@ struct limit_row {
     int64_t lend_gpus, borrow_gpus;
     bool preempts;  /* of a queue: jobs of lower priority are stopped for those of higher */
     int64_t exempt; /* ... and none of it for others before it has run for so long, milliseconds */
+    struct members members; /* of a queue: who may name it, beside administrators */
     enum limit_over over;
     unsigned int line; /* of dlspool.yaml */
 };
@@ -59,6 +60,9 @@ bool limit_row_holds_for(const struct limit_row *row, uid_t uid, gid_t gid, stru
 enum { LIMIT_ROW_KEY_SIZE = 128 };
 bool limit_row_key(const struct limit_row *row, size_t index, uid_t uid, gid_t gid,
                    struct text queue, struct text gpu_type, char key[static LIMIT_ROW_KEY_SIZE]);
+
+/* May this user name the queue?  The row is for it. */
+bool limit_row_is_open_to(const struct limit_row *row, uid_t uid, gid_t gid);
 
 /* Does the queue share its GPUs with the others that do, of the same type? */
 bool limit_row_shares(const struct limit_row *row);

@@ -191,10 +191,27 @@ int limits_check_row(const struct limit_row *row, const struct job_record *recor
     return check_gpu_hours(row, record, error);
 }
 
+/* A queue may be for some alone: what is its own, and who is stopped for its jobs, goes by the name. */
+static int check_queue(const struct limits *limits, const struct limit_row *row,
+                       const struct job_record *record, struct error *error)
+{
+    char which[LIMIT_ROW_TEXT_SIZE];
+    if (limit_row_is_open_to(row, record->uid, record->gid) ||
+        is_administrator(limits, record->uid))
+        return 0;
+    return error_set(error, "queue: found %.*s, which is for others (%s)",
+                     (int)record->queue.length, record->queue.data, limit_row_describe(row, which));
+}
+
 static int check_rows(const struct limits *limits, const struct job_record *record,
                       struct error *error)
 {
     const struct job_limits *site = &limits->settings->limits;
+    for (size_t i = 0; i < site->row_count; i++)
+        if (limit_row_holds_for(&site->rows[i], record->uid, record->gid, record->queue,
+                                record->gpu_type) &&
+            check_queue(limits, &site->rows[i], record, error))
+            return -1;
     for (size_t i = 0; i < site->row_count; i++)
         if (site->rows[i].over != LIMIT_APPROVE &&
             limit_row_holds_for(&site->rows[i], record->uid, record->gid, record->queue,

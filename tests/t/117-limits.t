@@ -99,10 +99,12 @@ ok "and is done" wait_for 20 in_state wait4 "done"
 
 # Rows of limits.rows.
 >"$scratch/daemon.log"
-change waiting 0 rows '[{user: nobody, gpus: 2}, {group: "*", running: 0, gpu_type: A100}, {queue: q, waiting: 1}, {user: nobody, time_limit: 30m}]'
+change waiting 0 rows '[{user: nobody, gpus: 2}, {group: "*", running: 0, gpu_type: A100}, {queue: q, waiting: 1}, {user: nobody, time_limit: 30m}, {queue: prod, gpus: 8, groups: [root]}]'
 as nobody many 'tasks: {main: {gpus: 4}}'
 ok "a job that is more than its row is refused" wait_for 20 says many \
     'gpus: found 4, expected at most 2, as the user nobody may have no more (limits.rows of dlspool.yaml, line [0-9]*, which an administrator can change)$'
+as nobody foreign 'queue: prod'
+ok "who may not name a queue is refused" wait_for 20 says foreign 'queue: found prod, which is for others (limits.rows of dlspool.yaml, line'
 as nobody lengthy 'time_limit: 45m'
 ok "one that takes longer, too" wait_for 20 says lengthy 'time_limit: found 45 min, expected at most 30 min, as the user nobody'
 as nobody timed
@@ -117,7 +119,7 @@ as nobody queued2 'queue: q' 'hold: true'
 ok "the next is refused" wait_for 20 says queued2 'queue q has 1 job waiting, and no more may'
 like "$(why queued2)" '^Next: not retried. Once there is room under the limit \(dlspool limits\): dlspool retry' "and told what to do"
 like "$("$DLSPOOL" -s "$spool" limits)" 'user nobody  .* gpus  *2  *0  *1$' "limits shows limit, use and what waits"
-is "$("$DLSPOOL" -s "$spool" limits --json | jq -c '[.[] | select(.of == "queue").waiting]')" '[{"limit":1,"used":1,"waiting":1}]' "and so with --json"
+is "$("$DLSPOOL" -s "$spool" limits --json | jq -c '[.[] | select(.of == "queue").waiting | values]')" '[{"limit":1,"used":1,"waiting":1}]' "and so with --json"
 >"$scratch/daemon.log"
 change rows '[{user: nobody, gpu_hours: 10/30d}, {group: "*", running: 0, gpu_type: A100}]'
 as nobody long2 'time_limit: 1h' 'tasks: {main: {gpus: 12}}'

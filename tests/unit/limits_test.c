@@ -25,6 +25,7 @@ enum { USER = 1000, ADMINISTRATOR = 1001, OWNER = 1002 };
 static struct settings settings;
 static const struct spool owned = {.owner = OWNER};
 static struct job_record record;
+static gid_t group; /* of its owner */
 static struct preparation preparation;
 static struct repository *repository;
 
@@ -46,7 +47,7 @@ static void refuses_settings(const char *source, const char *sentence)
 static enum prepare_result hold(const char *source, uid_t uid, bool again)
 {
     const struct limits limits = {&settings, &owned, again};
-    record = (struct job_record){.uid = uid, .accepted = 1};
+    record = (struct job_record){.uid = uid, .gid = group, .accepted = 1};
     if (prepare_request(arena, text_of(source), "j.yaml", &record, &preparation) != PREPARED)
         fail_msg("%s", preparation.error.text);
     return limits_hold(arena, &limits, repository, &record, &preparation);
@@ -280,6 +281,13 @@ static void mistakes_in_rows_are_told(void **state)
         {"{user: root, gpu_hours: 200/1s}", "gpu_hours: found \"200/1s\", expected hours of a GPU"},
         {"{user: root, gpu_hours: x/1d}", "gpu_hours: found \"x/1d\", expected hours of a GPU"},
         {"{queue: a, gpus: 2, lend_gpus: 1, over: approve}", "expected wait in the row of a queue"},
+        {"{user: root, gpus: 1, users: [root]}", "users: found a list, expected it beside queue"},
+        {"{group: root, gpus: 1, groups: [root]}",
+         "groups: found a list, expected it beside queue"},
+        {"{queue: \"*\", groups: [root]}", "groups: found a list, expected the name of one queue"},
+        {"{queue: a, gpu_type: A, users: [root]}", "beside it, and no gpu_type"},
+        {"{queue: a, users: [no-such-user]}", "expected a user that this machine knows"},
+        {"{queue: a, users: []}", "users: found a list, expected a list of at least one"},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(mistakes); i++) {
@@ -287,6 +295,33 @@ static void mistakes_in_rows_are_told(void **state)
         snprintf(source, sizeof(source), "limits:\n  rows:\n  - %s\n", mistakes[i].row);
         refuses_settings(source, mistakes[i].sentence);
     }
+}
+
+/* Who may name a queue that has GPUs of its own: for its jobs others are stopped. */
+static void a_queue_may_be_for_some(void **state)
+{
+    enum { DAEMON = 1, BIN = 2 };
+    static const char mine[] = HEAD "queue: prod\n";
+    static const char sentence[] =
+        "queue: found prod, which is for others (limits.rows of dlspool.yaml, line 1, which an "
+        "administrator can change)";
+    (void)state;
+    set("limits: {rows: [{queue: prod, gpus: 8, users: [daemon], groups: [bin]}, {queue: prod, "
+        "waiting: 9, over: approve}]}\n");
+    refused(mine, USER, false, sentence);
+    refused(mine, USER, true, sentence); /* when it is retried, too */
+    becomes(mine, DAEMON, false, 0, 0, 0);
+    group = BIN;
+    becomes(mine, USER, false, 0, 0, 0);
+    group = 0;
+    becomes(mine, 0, false, 0, 0, 0);
+    becomes(HEAD "queue: other\n", USER, false, 0, 0, 0);
+    set("limits: {rows: [{queue: prod, users: [daemon]}]}\n");
+    group = BIN;
+    refused(mine, USER, false, sentence);
+    group = 0;
+    set("limits: {rows: [{queue: prod, gpus: 8}]}\n");
+    becomes(mine, USER, false, 0, 0, 0);
 }
 
 /* ---- classes ---- */
@@ -415,6 +450,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_classes_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_in_the_settings_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_in_rows_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_queue_may_be_for_some, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

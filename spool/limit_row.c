@@ -1,8 +1,6 @@
 /* spool/limit_row.c - `limits.rows` of dlspool.yaml */
 #include "spool/limit_row.h"
 
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,14 +103,9 @@ const char *limit_row_describe(const struct limit_row *row, char buffer[static L
     return buffer;
 }
 
-bool limit_row_find_id(enum limit_subject subject, const char *name, id_t *id)
+static bool find_id(enum limit_subject subject, const char *name, id_t *id)
 {
-    const struct passwd *user = subject == LIMIT_USER ? getpwnam(name) : NULL;
-    const struct group *group = subject == LIMIT_GROUP ? getgrnam(name) : NULL;
-    if (!user && !group)
-        return false;
-    *id = user ? user->pw_uid : group->gr_gid;
-    return true;
+    return subject == LIMIT_USER ? members_find_user(name, id) : members_find_group(name, id);
 }
 
 int limit_row_read_whose(const struct section *section, enum limit_subject subject,
@@ -128,7 +121,7 @@ int limit_row_read_whose(const struct section *section, enum limit_subject subje
     bool plain = section_is_plain(value) && value->string.length &&
                  strlen(value->string.data) == value->string.length;
     if (!plain || (subject != LIMIT_QUEUE && !text_is(value->string, "*") &&
-                   !limit_row_find_id(subject, value->string.data, whose->id)))
+                   !find_id(subject, value->string.data, whose->id)))
         return section_expected(section, value, field, expected[subject]);
     *whose->subject = subject;
     *whose->name = arena_text(section->arena, value->string.data, value->string.length);

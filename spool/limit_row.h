@@ -84,9 +84,6 @@ struct limit_whose {
 int limit_row_read_whose(const struct section *section, enum limit_subject subject,
                          const struct value *value, const struct limit_whose *whose);
 
-/* Find a user or group of this machine.  False when there is none. */
-bool limit_row_find_id(enum limit_subject subject, const char *name, id_t *id);
-
 /* "user", "group" or "queue". */
 const char *limit_row_subject_name(enum limit_subject subject);
 

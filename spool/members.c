@@ -7,17 +7,17 @@
 
 enum { MOST_NAMES = 1000 };
 
-static bool find_user(const char *name, id_t *id)
+bool members_find_user(const char *name, uid_t *uid)
 {
     const struct passwd *user = getpwnam(name);
-    *id = user ? user->pw_uid : 0;
+    *uid = user ? user->pw_uid : 0;
     return user != NULL;
 }
 
-static bool find_group(const char *name, id_t *id)
+bool members_find_group(const char *name, gid_t *gid)
 {
     const struct group *group = getgrnam(name);
-    *id = group ? group->gr_gid : 0;
+    *gid = group ? group->gr_gid : 0;
     return group != NULL;
 }
 
@@ -44,7 +44,7 @@ int members_read_users(const struct section *section, const struct value *list,
 {
     return read_names(section, list, "users",
                       "a user that this machine knows; for everybody leave out users and groups",
-                      find_user, &members->users, &members->user_count);
+                      members_find_user, &members->users, &members->user_count);
 }
 
 int members_read_groups(const struct section *section, const struct value *list,
@@ -52,7 +52,7 @@ int members_read_groups(const struct section *section, const struct value *list,
 {
     return read_names(section, list, "groups",
                       "a group that this machine knows; for everybody leave out users and groups",
-                      find_group, &members->groups, &members->group_count);
+                      members_find_group, &members->groups, &members->group_count);
 }
 
 bool members_are_named(const struct members *members)

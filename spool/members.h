@@ -13,6 +13,10 @@ struct members {
     size_t user_count, group_count;
 };
 
+/* Find the user, or group, of this machine.  False when there is none. */
+bool members_find_user(const char *name, uid_t *uid);
+bool members_find_group(const char *name, gid_t *gid);
+
 /* Read a list of the names of users, or of groups, of this machine.  -1 and a sentence. */
 int members_read_users(const struct section *section, const struct value *list,
                        struct members *members);

@@ -33,9 +33,10 @@ int file_write_all(int file, struct text bytes, const char *name, struct error *
 
 /* Read to the end.  `size` is the file's by its status, or 0 when that is not known: where a read that asked for more
  * has ended just there, that was the end. */
-static int read_to_end(int file, size_t size, size_t limit, struct buffer *out, const char *name,
-                       struct error *error)
+int file_read_sized(int file, off_t known_size, size_t limit, struct buffer *out, const char *name,
+                    struct error *error)
 {
+    size_t size = (size_t)known_size;
     size_t start = out->length;
     for (;;) {
         size_t have = out->length - start;
@@ -59,7 +60,7 @@ static int read_to_end(int file, size_t size, size_t limit, struct buffer *out, 
 
 int file_read_all(int file, size_t limit, struct buffer *out, const char *name, struct error *error)
 {
-    return read_to_end(file, 0, limit, out, name, error);
+    return file_read_sized(file, 0, limit, out, name, error);
 }
 
 int file_rename(int from, const char *old_name, int to, const char *new_name)
@@ -180,7 +181,7 @@ static int read_once(int directory, const char *name, size_t limit, const struct
     else if (!S_ISREG(status.st_mode))
         error_set(error, "%s is not a regular file", name);
     else
-        result = read_to_end(file, (size_t)status.st_size, limit, out, name, error);
+        result = file_read_sized(file, status.st_size, limit, out, name, error);
     if (result && errno == 0)
         errno = EBADMSG;
     int keep = errno;

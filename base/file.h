@@ -2,6 +2,8 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <sys/types.h>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -10,6 +12,8 @@
 int file_write_all(int file, struct text bytes, const char *name, struct error *error);
 int file_read_all(int file, size_t limit, struct buffer *out, const char *name,
                   struct error *error); /* more than `limit` bytes is an error */
+int file_read_sized(int file, off_t size, size_t limit, struct buffer *out, const char *name,
+                    struct error *error); /* the same for a regular file whose size is known */
 int file_read_at(int directory, const char *name, size_t limit, struct buffer *out,
                  struct error *error); /* O_NOFOLLOW, regular files only; not ESTALE,
                                                  * which says that another has its name by now */

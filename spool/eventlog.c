@@ -131,6 +131,65 @@ int eventlog_read(int job, struct buffer *log, struct error *error)
     return file_read_at(job, "log", LOG_LIMIT, log, error);
 }
 
+static bool is_appendable(int job, int file, struct stat *status)
+{
+    return !sys.fstat(file, status) && S_ISREG(status->st_mode) && !is_strangers(status, job) &&
+           status->st_size > 0;
+}
+
+int eventlog_open(int job, struct open_log *open, struct buffer *log, struct error *error)
+{
+    struct stat status;
+    size_t before = log->length;
+    *open = (struct open_log){
+        .file = sys.openat(job, "log", O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)};
+    if (open->file >= 0 && is_appendable(job, open->file, &status) &&
+        !file_read_sized(open->file, status.st_size, LOG_LIMIT, log, "log", error)) {
+        bool cut = log->length == before || log->data[log->length - 1] != '\n';
+        open->size = cut ? -1 : (off_t)(log->length - before);
+        open->fresh = true;
+        return 0;
+    }
+    log->length = before;
+    if (open->file >= 0)
+        sys.close(open->file);
+    open->file = -1;
+    return eventlog_read(job, log, error);
+}
+
+/* Is the end of the file the end of a line? */
+static bool ends_a_line(const struct open_log *open)
+{
+    struct stat status;
+    if (open->fresh)
+        return open->size >= 0;
+    return !sys.fstat(open->file, &status) &&
+           (status.st_size == open->size || !ends_in_mid_line(open->file, status.st_size));
+}
+
+int eventlog_close(struct open_log *open, struct error *error)
+{
+    int file = open->file;
+    open->file = -1;
+    return file >= 0 && sys.close(file) ? error_errno(error, "log could not be written") : 0;
+}
+
+int eventlog_extend(int job, struct open_log *open, struct text lines, struct error *error)
+{
+    if (open->file < 0)
+        return eventlog_append(job, lines, error);
+    int result = 0;
+    if (!ends_a_line(open))
+        result = file_write_all(open->file, TEXT("\n"), "log", error);
+    if (!result)
+        result = file_write_all(open->file, lines, "log", error);
+    open->size = open->fresh && open->size >= 0 ? open->size + (off_t)lines.length : -1;
+    open->fresh = false;
+    if (result)
+        (void)eventlog_close(open, NULL);
+    return result;
+}
+
 int eventlog_read_undamaged(int job, struct buffer *log, struct error *error)
 {
     size_t before = log->length;

@@ -40,6 +40,21 @@ int eventlog_read(int job, struct buffer *log, struct error *error);
 /* The same, but a damaged log is taken for an empty one. */
 int eventlog_read_undamaged(int job, struct buffer *log, struct error *error);
 
+/* A log that stays open from where it is read to where what came of it is appended. */
+struct open_log {
+    int file;   /* -1: it is not open */
+    off_t size; /* as this process knows it; -1: its last line is cut */
+    bool fresh; /* it was read just now, so nobody has appended anything since */
+};
+
+/* Append to `log` what is in the log of the job directory `job`, which then stays open if it is one to append to.
+ * -1, errno and a sentence on failure, as eventlog_read(). */
+int eventlog_open(int job, struct open_log *open, struct buffer *log, struct error *error);
+/* As eventlog_append(), to a log that may be open.  It is no longer after a failure. */
+int eventlog_extend(int job, struct open_log *open, struct text lines, struct error *error);
+/* -1 and a sentence where what was appended could not be written. */
+int eventlog_close(struct open_log *open, struct error *error);
+
 struct event {
     int64_t time;
     struct text name;

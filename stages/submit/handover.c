@@ -27,6 +27,7 @@ static const int64_t declined_rest = 1000; /* milliseconds, at least */
 
 void handover_close(struct item *item)
 {
+    (void)eventlog_close(&item->log, NULL);
     if (item->job >= 0)
         sys.close(item->job);
     item->job = -1;
@@ -121,27 +122,36 @@ static void note_intent(struct submitter *submitter, struct item *item, struct e
         eventlog_add_string(&line, "seal", seal);
     }
     eventlog_end(&line);
-    if (eventlog_append(item->job, buffer_text(&line), error))
+    if (eventlog_extend(item->job, &item->log, buffer_text(&line), error))
         item->fate = ITEM_KEEP;
     buffer_free(&line);
 }
 
-/* False when the log cannot be read. */
-static bool read_history(int job, struct eventlog_fold *fold)
+/* Is it unknown by the log, which was read or not, what has become of an intent? */
+static bool is_unsettled(int read, struct buffer *log)
 {
-    struct buffer log = {0};
-    *fold = (struct eventlog_fold){0};
-    bool result = eventlog_read(job, &log, NULL) == 0;
-    if (result)
-        eventlog_fold(buffer_text(&log), fold);
-    buffer_free(&log);
-    return result;
+    struct eventlog_fold fold = {0};
+    if (!read)
+        eventlog_fold(buffer_text(log), &fold);
+    buffer_free(log);
+    return read || (fold.intent && !fold.failed);
 }
 
 bool handover_is_unsettled(int job)
 {
-    struct eventlog_fold fold;
-    return !read_history(job, &fold) || (fold.intent && !fold.failed);
+    struct buffer log = {0};
+    int read = eventlog_read(job, &log, NULL);
+    return is_unsettled(read, &log);
+}
+
+/* The same, and its log stays open for what is to be noted, where that may be. */
+static bool open_log(const struct submitter *submitter, struct item *item)
+{
+    struct buffer log = {0};
+    if ((size_t)(item - submitter->items) >= submitter->logs_most)
+        return handover_is_unsettled(item->job);
+    int read = eventlog_open(item->job, &item->log, &log, NULL);
+    return is_unsettled(read, &log);
 }
 
 /* The record or the manifest could not be read.  A damaged one makes the job fail; when it is only out of
@@ -337,6 +347,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     item->place = (struct job_place){.state = STATE_RENDERED};
     memcpy(item->place.id, id, strlen(id) + 1);
     item->job = -1;
+    item->log.file = -1;
     item->fate = ITEM_SUBMIT;
     item->submission = (struct submission){0};
     item->grant = (struct grant){.host_network = false};
@@ -401,7 +412,7 @@ static void prepare_submission(struct submitter *submitter, struct item *item)
                                            .gid = item->record.gid,
                                            .time_limit = item->record.time_limit,
                                            .manifest = buffer_text(&item->manifest),
-                                           .repeated = handover_is_unsettled(item->job),
+                                           .repeated = open_log(submitter, item),
                                            .gpu_type = item->record.gpu_type,
                                            .owner = item->record.owner,
                                            .request_sha256 = item->record.request_sha256,
@@ -441,7 +452,9 @@ static void note_submitted(const struct submitter *submitter, struct item *item,
     if (item->submission.note[0])
         eventlog_add_string(&line, "note", item->submission.note);
     eventlog_end(&line);
-    if (why_remove(item->job, error) || eventlog_append(item->job, buffer_text(&line), error))
+    if (why_remove(item->job, error) ||
+        eventlog_extend(item->job, &item->log, buffer_text(&line), error) ||
+        eventlog_close(&item->log, error))
         item->fate = ITEM_KEEP;
     buffer_free(&line);
 }
@@ -464,7 +477,7 @@ static void note_declined(struct submitter *submitter, struct item *item)
     item->fate = ITEM_DECLINED;
     item->rest = waits_decline(submitter->waits, item->place.id, least, settings->retry_longest,
                                &item->again);
-    if (eventlog_append(item->job, buffer_text(&line), &error)) {
+    if (eventlog_extend(item->job, &item->log, buffer_text(&line), &error)) {
         item->fate = ITEM_KEEP;
         log_warn("%s: %s", item->place.id, error.text);
     } else if (waits_explain(item->job, away ? WAITING_EXECUTOR : WAITING_ROOM,

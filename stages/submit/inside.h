@@ -8,6 +8,7 @@
 #define STAGES_SUBMIT_INSIDE_H
 
 #include "base/names.h"
+#include "spool/eventlog.h"
 #include "spool/job.h"
 #include "spool/pause.h"
 #include "stages/guard.h"
@@ -25,6 +26,7 @@
 struct item { /* a job of the batch */
     struct job_place place;
     int job; /* its directory */
+    struct open_log log;
     struct job_record record;
     struct buffer manifest;
     struct submission submission;
@@ -78,6 +80,7 @@ struct submitter {
      * takes megabytes.  None is open between batches. */
     struct item *items;
     size_t item_count;
+    size_t logs_most;                        /* of so many items the logs may stay open */
     size_t window;                           /* jobs of the next batch: few after trouble */
     size_t took;                             /* jobs of the last batch */
     bool looked;                             /* all of rendered/ was seen once */

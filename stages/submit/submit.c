@@ -20,11 +20,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "stages/prepare/verify.h"
 #include "stages/shared/give_up.h"
+#include "watcher/mount.h"
 
-enum { WINDOW_LEAST = 8, MOST_UNEXPECTED = 64 };
+enum { WINDOW_LEAST = 8, MOST_UNEXPECTED = 64, OTHER_DESCRIPTORS = 256 };
 static const int64_t again_after_error = 1000;   /* milliseconds */
 static const int64_t again_for_capacity = 2000;  /* ... until the executor is asked for it */
 static const int64_t again_while_narrow = 10000; /* ... when few are taken at a time */
@@ -480,6 +482,15 @@ static void tell_absent(void *context, const char *sentence)
     log_warn("%s", sentence);
 }
 
+/* Of how many items of a batch, each with its directory, may the logs stay open while the executor is asked?  Where
+ * closing tells whether something was written, as on NFS, of none. */
+static size_t count_logs(const struct submitter *submitter)
+{
+    size_t others = submitter->item_count + OTHER_DESCRIPTORS;
+    size_t allowed = descriptors_allow(others + submitter->item_count);
+    return allowed > others && mount_is_local(submitter->stage.spool.root) ? allowed - others : 0;
+}
+
 /* Open the stage: the executor, what is planned and counted for it, and the watch on rendered/. */
 static struct stage *submit_open(const char *directory, struct error *error)
 {
@@ -502,6 +513,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     guard_count(submitter->guard, stage->name);
     submitter->item_count = submitter->window = (size_t)stage->settings.batch;
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
+    submitter->logs_most = count_logs(submitter);
     submitter->arena = arena_new();
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     submitter->executor = sealed ? NULL : stage_executor(stage, error);

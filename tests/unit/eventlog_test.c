@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "tests/unit/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -105,6 +106,77 @@ static void cut_lines_are_no_events_and_are_ended(void **state)
     unit_remove(path);
 }
 
+static void append_bytes(int job, const char *bytes)
+{
+    int file = openat(job, "log", O_WRONLY | O_CREAT | O_APPEND, 0644);
+    assert_int_equal(write(file, bytes, strlen(bytes)), strlen(bytes));
+    close(file);
+}
+
+#define FIRST "2026-01-01T00:00:00.000Z accepted\n"
+
+/* A log that stays open gets whole lines, whatever others have appended, or a crash of theirs has cut, meanwhile. */
+static void a_log_stays_open(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *meanwhile, *read, *in_the_end;
+    } cases[] = {
+        {FIRST, "", FIRST, FIRST "one\ntwo\n"},
+        {FIRST "cut", "", FIRST "cut", FIRST "cut\none\ntwo\n"},
+        {FIRST, "kill\n", FIRST, FIRST "one\nkill\ntwo\n"},
+        {FIRST, "ki", FIRST, FIRST "one\nki\ntwo\n"},
+    };
+    struct error error;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        char *path = unit_directory();
+        int job = open(path, O_RDONLY | O_DIRECTORY);
+        struct buffer log = {0};
+        struct open_log kept;
+        append_bytes(job, cases[i].before);
+        assert_int_equal(eventlog_open(job, &kept, &log, &error), 0);
+        assert_true(kept.file >= 0);
+        assert_string_equal(log.data, cases[i].read);
+        assert_int_equal(eventlog_extend(job, &kept, TEXT("one\n"), &error), 0);
+        append_bytes(job, cases[i].meanwhile);
+        assert_int_equal(eventlog_extend(job, &kept, TEXT("two\n"), &error), 0);
+        assert_int_equal(eventlog_close(&kept, &error), 0);
+        buffer_clear(&log);
+        assert_int_equal(eventlog_read(job, &log, &error), 0);
+        assert_string_equal(log.data, cases[i].in_the_end);
+        buffer_free(&log);
+        close(job);
+        unit_remove(path);
+    }
+}
+
+/* Without a log to append to there is none that stays open, and appending makes one, as ever. */
+static void what_is_no_log_is_not_kept_open(void **state)
+{
+    (void)state;
+    char *path = unit_directory(), command[600];
+    int job = open(path, O_RDONLY | O_DIRECTORY);
+    struct buffer log = {0};
+    struct open_log kept;
+    struct error error;
+    assert_int_equal(eventlog_open(job, &kept, &log, &error), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(kept.file, -1);
+    assert_int_equal(eventlog_extend(job, &kept, TEXT(FIRST), &error), 0);
+    assert_int_equal(eventlog_open(job, &kept, &log, &error), 0);
+    assert_int_equal(eventlog_close(&kept, &error), 0);
+    assert_string_equal(log.data, FIRST);
+    snprintf(command, sizeof(command), "cd '%s' && rm log && mkfifo log", path);
+    assert_int_equal(system(command), 0);
+    buffer_clear(&log);
+    assert_int_equal(eventlog_open(job, &kept, &log, &error), -1);
+    assert_true(file_is_damaged(errno));
+    assert_int_equal(kept.file, -1);
+    buffer_free(&log);
+    close(job);
+    unit_remove(path);
+}
+
 /* Who may write to a job's directory could link a file of somebody else's there, for root to write to.  A second link
  * to the job's own log is a copy that somebody keeps. */
 static void links_to_strangers_files_are_no_logs(void **state)
@@ -201,6 +273,8 @@ int main(void)
         cmocka_unit_test(bad_utf8_is_escaped),
         cmocka_unit_test(what_misleads_is_escaped),
         cmocka_unit_test(cut_lines_are_no_events_and_are_ended),
+        cmocka_unit_test(a_log_stays_open),
+        cmocka_unit_test(what_is_no_log_is_not_kept_open),
         cmocka_unit_test(links_to_strangers_files_are_no_logs),
         cmocka_unit_test(the_fold_is_of_the_last_attempt),
         cmocka_unit_test(an_intent_without_outcome_is_unknown),

@@ -73,17 +73,19 @@ int jobs_walk(const struct spool *spool, enum state state, job_visit *visit, voi
     return directory_walk(spool->states[state], state == STATE_DONE ? visit_day : visit_job, &walk);
 }
 
+/* Jobs move while this looks, forward or from failed/ back to rendered/.  One more look than there are
+ * states finds each of them. */
+const enum state jobs_order[JOBS_LOOKS] = {STATE_RENDERED, STATE_SUBMITTED, STATE_FAILED,
+                                           STATE_HELD,     STATE_DONE,      STATE_RENDERED,
+                                           STATE_SUBMITTED};
+
 int jobs_walk_all(const struct spool *spool, job_visit *visit, void *context, struct error *error)
 {
-    /* Jobs move while this looks, forward or from failed/ back to rendered/.  One more look than there are
-     * states finds each of them. */
-    static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_FAILED,   STATE_HELD,
-                                       STATE_DONE,     STATE_RENDERED,  STATE_SUBMITTED};
     int result = 0;
-    for (size_t i = 0; i < ARRAY_COUNT(order) && !result; i++) {
-        result = jobs_walk(spool, order[i], visit, context);
+    for (size_t i = 0; i < JOBS_LOOKS && !result; i++) {
+        result = jobs_walk(spool, jobs_order[i], visit, context);
         if (result < 0)
-            error_errno(error, "%s/ could not be read", spool_state_name(order[i]));
+            error_errno(error, "%s/ could not be read", spool_state_name(jobs_order[i]));
     }
     return result;
 }

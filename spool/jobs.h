@@ -26,6 +26,9 @@ int jobs_walk_day(const struct spool *spool, const char *date, job_visit *visit,
 /* Visit every job of all states, though jobs move meanwhile: some are then met twice.  As jobs_walk(),
  * but -1 with a sentence. */
 int jobs_walk_all(const struct spool *spool, job_visit *visit, void *context, struct error *error);
+/* The order in which it looks into them, some again, so that no job is missed. */
+enum { JOBS_LOOKS = 7 };
+extern const enum state jobs_order[JOBS_LOOKS];
 /* The days of done/, newest first; the caller frees them with free().  -1 with errno on failure. */
 typedef char day_name[16];
 int jobs_list_days(const struct spool *spool, day_name **days, size_t *count);

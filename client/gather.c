@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "spool/jobs.h"
+#include "spool/day_names.h"
 
 struct places {
     struct job_place *items;
@@ -95,6 +95,8 @@ static bool may_be_newer(const char *day, const struct places *ended)
 
 static int read_days(struct gathering *gathering)
 {
+    char begin[ID_SIZE];
+    job_filter_begin(gathering->filter, begin);
     while (gathering->day_next < gathering->day_count &&
            may_be_newer(gathering->days[gathering->day_next], &gathering->ended)) {
         const char *day = gathering->days[gathering->day_next++];
@@ -104,7 +106,7 @@ static int read_days(struct gathering *gathering)
             gathering->day_next = gathering->day_count; /* earlier days neither */
             break;
         }
-        if (jobs_walk_day(gathering->spool, day, take_place, gathering) < 0)
+        if (day_names_visit(gathering->spool, day, text_of(begin), take_place, gathering) < 0)
             return -1;
         sort_places(&gathering->ended);
     }

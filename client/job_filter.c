@@ -100,6 +100,15 @@ bool job_filter_may_take(const struct job_filter *filter, const struct job_place
     return strncmp(id, place->id, name) == 0;
 }
 
+void job_filter_begin(const struct job_filter *filter, char begin[static ID_SIZE])
+{
+    begin[0] = '\0';
+    if (!filter->name || is_pattern(filter->name))
+        return;
+    id_make(text_of(filter->name), "0000000000000", begin);
+    begin[strlen(begin) - TOKEN_LENGTH] = '\0'; /* with the dash */
+}
+
 static bool is_of_user(const struct job_record *record, const char *user)
 {
     char *end;

@@ -40,6 +40,8 @@ bool job_filter_is_given(const struct job_filter *filter);
 
 /* Can a job at that place match?  Needs no look into the job. */
 bool job_filter_may_take(const struct job_filter *filter, const struct job_place *place);
+/* What the ids of all jobs that can match begin with: "" when that may be anything. */
+void job_filter_begin(const struct job_filter *filter, char begin[static ID_SIZE]);
 bool job_filter_takes(const struct job_filter *filter, const struct job_view *view);
 
 #endif

@@ -16,7 +16,7 @@
 #include "renderer/host.h"
 #include "spool/pause.h"
 #include "spool/job_state.h"
-#include "spool/jobs.h"
+#include "spool/day_names.h"
 #include "spool/plan_file.h"
 #include "spool/settings.h"
 #include "stages/lease.h"
@@ -51,21 +51,20 @@ struct report {
     const struct host *host;   /* this machine's libraries; NULL: not known */
 };
 
-/* Count a job.  One that moves meanwhile may be counted in its old or its new state. */
+/* Count a job that is not done.  One that moves meanwhile may be counted in its old or its new state. */
 static int count_job(void *context, const struct job_place *place)
 {
     struct report *report = context;
-    int job = place->state == STATE_DONE ? -1 : job_open(&report->spool, place);
-    if (job >= 0 || place->state == STATE_DONE) {
+    int job = job_open(&report->spool, place);
+    if (job >= 0) {
         enum job_state state = job_state_read(job, place);
         report->jobs[state]++;
         if (state == JOB_WAITING &&
             (!report->oldest[0] ||
              text_compare(id_token(text_of(place->id)), id_token(text_of(report->oldest))) < 0))
             memcpy(report->oldest, place->id, sizeof(report->oldest));
-    }
-    if (job >= 0)
         sys.close(job);
+    }
     return 0;
 }
 
@@ -81,8 +80,10 @@ static void count_jobs(struct report *report)
     directory_walk(report->spool.incoming, count_file, &report->dropped);
     if (report->spool.claims >= 0)
         directory_walk(report->spool.claims, count_file, &report->dropped);
-    for (int state = 0; state < STATE_COUNT; state++)
+    for (int state = 0; state < STATE_DONE; state++)
         jobs_walk(&report->spool, (enum state)state, count_job, report);
+    int64_t done = day_names_count_done(&report->spool);
+    report->jobs[JOB_DONE] += done > 0 ? done : 0;
 }
 
 static void look_at_templates(struct report *report)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "spool/jobs.h"
+#include "spool/day_names.h"
 
 enum { MOST_LOOKS = 3, MOST_READ = 1000 };
 
@@ -209,12 +209,23 @@ static int look_in_index(struct search *search, struct error *error)
     return result;
 }
 
+/* The same without an index.  A job that both find is kept once. */
+static int look_in_directories(struct search *search, struct error *error)
+{
+    char name[ID_SIZE + 1];
+    snprintf(name, sizeof(name), "%s-", search->label);
+    size_t length = search->word.length;
+    bool both = search->label[0] && strncmp(name, search->word.data, length) != 0;
+    const struct text begins[] = {search->word, text_of(name)};
+    return day_names_visit_all(search->meaning->spool, begins, both ? 2 : 1, match_place, search,
+                               error);
+}
+
 static int search_all(struct search *search, struct meant *meant, struct error *error)
 {
     struct error_quote_buffer buffer;
     const struct spool *spool = search->meaning->spool;
-    if (search->meaning->index ? look_in_index(search, error)
-                               : jobs_walk_all(spool, match_place, search, error))
+    if (search->meaning->index ? look_in_index(search, error) : look_in_directories(search, error))
         return -1;
     sort_places(&search->named);
     sort_places(&search->begun);

@@ -10,6 +10,7 @@
  *   follow_end.c     writes down how they ended, and moves them
  *   lines.c          appends to their logs what a round has to say
  *   account.c        writes what they used into the accounts, and their runs into the history
+ *   past_days.c      has the names of jobs of past days in files, where commands look for them
  */
 #ifndef STAGES_TRACK_INSIDE_H
 #define STAGES_TRACK_INSIDE_H
@@ -24,6 +25,7 @@
 #include "stages/stage.h"
 #include "stages/track/images_ran.h"
 #include "stages/track/measure.h"
+#include "stages/track/past_days.h"
 #include "stages/track/tasks_now.h"
 #include "stages/track/unreachable.h"
 #include "watcher/watch.h"
@@ -127,6 +129,7 @@ struct tracker {
     int lost_asked;        /* about how many of them the executor was asked in this round */
     int64_t capacity_next; /* of clock_elapsed(): when DIR/capacity must be written again ... */
     bool capacity_idle;    /* ... which was done since the last job ended */
+    struct past_days past; /* how far the names of jobs in done/ are in files */
 };
 
 /* Read a job's record.  A damaged one is logged, renamed, and replaced by one that is made from the job's log, as

@@ -288,6 +288,8 @@ static int64_t track_round(struct stage *stage)
     int64_t due = watch_due(tracker->watch);
     int64_t capacity = note_capacity(tracker);
     due = capacity < due ? capacity : due;
+    int64_t names = past_days_tend(&tracker->past, stage);
+    due = names < due ? names : due;
     int64_t poll = clock_elapsed() + stage->settings.poll_interval;
     return names_count(tracker->jobs) && poll < due ? poll : due;
 }

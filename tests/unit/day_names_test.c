@@ -7,8 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "spool/day_names_file.h"
 #include "spool/meant.h"
+#include "stages/track/past_days.h"
 #include "tests/unit/unit_spool.h"
 
 static const char day[] = "2026-03-01", names_path[] = "history/names/2026-03-01";
@@ -161,6 +163,43 @@ static void test_files_of_days_that_are_gone_go(void **state)
     assert_int_equal(faccessat(spool.root, names_path, F_OK, 0), -1);
 }
 
+static int64_t elapsed = 1000;
+
+static int64_t tell_time(void)
+{
+    return (int64_t)time(NULL) * 1000;
+}
+
+static int64_t tell_elapsed(void)
+{
+    return elapsed;
+}
+
+/* Does the track stage write a file at that time?  It is gone afterwards. */
+static bool is_written(struct past_days *past, struct stage *stage, int64_t at)
+{
+    elapsed = at;
+    assert_true(past_days_tend(past, stage) > at);
+    return unlinkat(spool.root, names_path, 0) == 0;
+}
+
+static void test_track_writes_files_now_and_then(void **state)
+{
+    (void)state;
+    struct past_days past = {.next = 0};
+    struct stage stage = {.name = "track", .spool = spool};
+    const int64_t soon = 60000, hour = 3600000;
+    make_day();
+    clock_replace(tell_time, tell_elapsed);
+    assert_false(is_written(&past, &stage, 1000));
+    assert_true(is_written(&past, &stage, 1000 + soon));
+    /* No day is left: the next look is an hour later. */
+    assert_false(is_written(&past, &stage, 1000 + 2 * soon));
+    assert_false(is_written(&past, &stage, 1000 + 3 * soon));
+    assert_true(is_written(&past, &stage, 1000 + 2 * soon + hour));
+    clock_replace(NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +211,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_damaged_file_is_passed_over, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_words_mean_jobs_of_files, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_files_of_days_that_are_gone_go, open_all, close_all),
+        cmocka_unit_test_setup_teardown(test_track_writes_files_now_and_then, open_all, close_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,28 +38,56 @@ static int by_turn(const void *a, const void *b)
     return order ? order : strcmp(one, other);
 }
 
-/* Ties are broken by a key: standing first (stages/planning/overdue.h), then whose turn is overdue the longest, then in
- * turns of the owners, of each the earliest deadline or else the oldest job; nobody gains by how they name their
- * jobs. */
-static void make_keys(struct pool *pool)
+/* The places of the jobs of a pool, which stand in the order of by_turn(): by what their owners have used, with what
+ * runs, which has its charge already. */
+static void place_by_shares(struct decayed_use *shares, const struct pool *pool,
+                            struct sharing_turn *turns)
 {
-    enum { MOST_RANK = 999999, ABOVE_ALL = 300 };
-    size_t rank = 0;
+    for (size_t i = 0; i < pool->count; i++) {
+        const struct cached_job *job = pool->jobs[i];
+        decayed_use_note(shares, job->record.uid, job->record.gid);
+        turns[i] = (struct sharing_turn){
+            .uid = job->record.uid,
+            .amount = job->state == STATE_RENDERED ? decayed_use_amount(shares, &job->record) : 0,
+            .age = id_token(text_of(job_cache_id(job)))};
+    }
+    decayed_use_place(shares, turns, pool->count);
+}
+
+/* ... or by turns: how many jobs of its owner go before each. */
+static void place_by_turns(const struct pool *pool, struct sharing_turn *turns)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        bool same = i > 0 && pool->jobs[i - 1]->record.uid == pool->jobs[i]->record.uid;
+        turns[i].place = same ? turns[i - 1].place + 1 : 0;
+    }
+}
+
+/* Ties are broken by a key: standing first (stages/planning/overdue.h), then whose turn is overdue the longest, then in
+ * turns of the owners, or as they share by what they have used, of each the earliest deadline or else the oldest job;
+ * nobody gains by how they name their jobs. */
+static void make_keys(struct decayed_use *shares, struct pool *pool)
+{
+    enum { MOST_PLACE = 999999, ABOVE_ALL = 300 };
+    struct sharing_turn *turns = memory_allocate((pool->count + 1) * sizeof(*turns));
     qsort(pool->jobs, pool->count, sizeof(struct cached_job *), by_turn);
+    if (shares)
+        place_by_shares(shares, pool, turns);
+    else
+        place_by_turns(pool, turns);
     for (size_t i = 0; i < pool->count; i++) {
         struct cached_job *job = pool->jobs[i];
         const char *id = job_cache_id(job);
         struct text token = id_token(text_of(id));
-        bool same = i > 0 && pool->jobs[i - 1]->record.uid == job->record.uid;
-        rank = same ? rank + 1 : 0;
         int64_t seconds = job->overdue / 1000;
-        int place = job->overdue ? MOST_RANK - (int)(seconds < MOST_RANK ? seconds : MOST_RANK)
-                    : rank < MOST_RANK ? (int)rank
-                                       : MOST_RANK;
+        int place = job->overdue ? MOST_PLACE - (int)(seconds < MOST_PLACE ? seconds : MOST_PLACE)
+                    : turns[i].place < MOST_PLACE ? (int)turns[i].place
+                                                  : MOST_PLACE;
         snprintf(job->key, sizeof(job->key), "%03d-%06d-%.*s.%.*s", ABOVE_ALL - job->standing,
                  place, (int)token.length, token.data,
                  (int)(token.data - id > 0 ? token.data - id - 1 : 0), id);
     }
+    free(turns);
 }
 
 /* ---- a pool ---- */
@@ -149,7 +177,7 @@ void planning_decide(struct planning *planning, struct arena *arena, struct plan
     pools_sort(&pools, planning->job_cache, &left, job_cache_takes_part);
     lines->pools = arena_allocate(arena, (pools.count + 1) * sizeof(*lines->pools));
     for (size_t i = 0; i < pools.count; i++) {
-        make_keys(&pools.items[i]);
+        make_keys(planning->shares, &pools.items[i]);
         for (size_t k = 0; k < pools.items[i].count; k++)
             forecast_guarded(pools.items[i].jobs[k], &terms);
     }

@@ -12,6 +12,7 @@
 #include "stages/planning/pools.h"
 #include "stages/planning/overdue.h"
 #include "stages/planning/allowance.h"
+#include "stages/shared/decayed_use.h"
 
 struct planning {
     struct stage *stage;
@@ -20,6 +21,7 @@ struct planning {
     struct runs *runs;
     struct overdue *turns;
     const struct allowance *rows; /* NULL: none */
+    struct decayed_use *shares;   /* NULL: owners take turns */
     bool on,
         looked; /* the directories were looked at, so that it is known whether planning is on */
     int64_t due, made;        /* of clock_elapsed() */

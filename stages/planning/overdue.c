@@ -66,8 +66,22 @@ static void note_waiting(struct overdue *turns, struct cached_job *job, int64_t 
         user->first = job;
 }
 
+/* Who is owed most of those who wait; NULL where that does not matter, or nobody waits. */
+static const struct waiting_user *most_owed(const struct overdue *turns,
+                                            const struct decayed_use *shares)
+{
+    const struct waiting_user *most = NULL;
+    for (struct waiting_user *user = shares ? names_first(turns->users) : NULL; user;
+         user = names_after(user))
+        if (user->first && (!most || decayed_use_compare(shares, user->first->record.uid,
+                                                         most->first->record.uid) < 0))
+            most = user;
+    return most;
+}
+
 int overdue_look(struct overdue *turns, struct job_cache *job_cache,
-                 const struct job_limits *limits, int64_t now, int64_t time_of_day)
+                 const struct job_limits *limits, const struct decayed_use *shares, int64_t now,
+                 int64_t time_of_day)
 {
     struct waiting_user *user, *next;
     int standing = 0;
@@ -79,12 +93,15 @@ int overdue_look(struct overdue *turns, struct job_cache *job_cache,
         if (job->state == STATE_RENDERED && job_cache_takes_part(job))
             note_waiting(turns, job, now, time_of_day);
     }
+    const struct waiting_user *most = most_owed(turns, shares);
     for (user = names_first(turns->users); user; user = next) {
         next = names_after(user);
         if (!user->first) {
             names_remove(turns->users, user);
         } else if (limits->turn && now - user->since >= limits->turn &&
-                   user->first->record.priority <= limits->users.most) {
+                   user->first->record.priority <= limits->users.most &&
+                   (!most || decayed_use_compare(shares, user->first->record.uid,
+                                                 most->first->record.uid) <= 0)) {
             user->first->standing = standing = 2 * limits->users.most + 1;
             user->first->overdue = now - user->since;
         }

@@ -37,6 +37,11 @@ void planning_set_rows(struct planning *planning, const struct allowance *rows)
     planning->rows = rows;
 }
 
+void planning_set_shares(struct planning *planning, struct decayed_use *shares)
+{
+    planning->shares = shares;
+}
+
 static void forget_plan(struct planning *planning)
 {
     free(planning->order);
@@ -174,8 +179,9 @@ static void make_plan(struct planning *planning)
     uint64_t known = runs_generation(planning->runs);
     runs_refresh(planning->runs);
     look_at_jobs(planning);
-    planning->overdue = overdue_look(planning->turns, planning->job_cache,
-                                     &planning->stage->settings.limits, begin, planning->now);
+    planning->overdue =
+        overdue_look(planning->turns, planning->job_cache, &planning->stage->settings.limits,
+                     planning->shares, begin, planning->now);
     take_waiting(planning);
     planning_decide(planning, arena, &lines);
     if (runs_generation(planning->runs) != known)

@@ -24,8 +24,9 @@
  *
  * How priority takes part: among jobs without a deadline, 20 more weigh twice as much
  * (plan_job.weight) where they compete for capacity; priority also breaks ties and decides the
- * order of submission.  Deadlines are weighed by `weight` alone.  Whoever has had no turn for limits.turn
- * goes before users' priorities there (stages/planning/overdue.h).
+ * order of submission.  Deadlines are weighed by `weight` alone.  Among jobs that are equal in all that, owners
+ * take turns, or share by what they have used where dlspool.yaml has weights for that.  Whoever has had no turn for
+ * limits.turn goes before users' priorities there (stages/planning/overdue.h).
  *
  * Known weakness: an array, whose tasks take turns, is counted as one task.
  */
@@ -42,6 +43,9 @@ struct planning *planning_new(struct stage *stage, struct executor *executor);
 void planning_free(struct planning *planning); /* NULL is fine */
 /* Plans keep to this from now on; it must live as long. */
 void planning_set_rows(struct planning *planning, const struct allowance *rows);
+/* Where jobs are equal otherwise, what their owners have used decides from now on; it must live as long. */
+struct decayed_use;
+void planning_set_shares(struct planning *planning, struct decayed_use *shares);
 
 bool planning_is_on(const struct planning *planning);
 

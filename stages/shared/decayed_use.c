@@ -15,7 +15,6 @@
 #include "spool/jobs.h"
 #include "spool/use_sums.h"
 #include "stages/guard.h"
-#include "stages/shared/sharers.h"
 
 enum { MOST_JOBS = 1 << 20 };
 enum { LIVES = 16 }; /* half-lives: what is older counts for nothing */
@@ -232,15 +231,30 @@ static double count_now(const struct decayed_use *use, const struct charged *job
     return job->rate * (double)time * decay_mean(job->started, now, now, use->share->half_life);
 }
 
-static void take_record(struct decayed_use *use, struct charged *job,
-                        const struct job_record *record)
+static double rate_of(const struct decayed_use *use, const struct job_record *record)
 {
     int64_t cpus, gpus, size = record->size_now ? record->size_now : record->size;
     history_amounts(record, size, &cpus, &gpus);
+    return fair_share_amount(use->share, (double)cpus, (double)gpus) /
+           fair_share_of_queue(use->share, record->queue);
+}
+
+double decayed_use_amount(const struct decayed_use *use, const struct job_record *record)
+{
+    return rate_of(use, record) * (double)usual_length(&use->lengths);
+}
+
+void decayed_use_place(struct decayed_use *use, struct sharing_turn *turns, size_t count)
+{
+    sharers_place(use->sharers, turns, count);
+}
+
+static void take_record(struct decayed_use *use, struct charged *job,
+                        const struct job_record *record)
+{
     job->uid = record->uid;
     job->attempt = record->attempt;
-    job->rate = fair_share_amount(use->share, (double)cpus, (double)gpus) /
-                fair_share_of_queue(use->share, record->queue);
+    job->rate = rate_of(use, record);
     sharers_know(use->sharers, record->uid, record->gid);
 }
 

@@ -15,9 +15,9 @@
 #ifndef STAGES_SHARED_DECAYED_USE_H
 #define STAGES_SHARED_DECAYED_USE_H
 
-#include "spool/fair_share.h"
 #include "spool/record.h"
 #include "spool/spool.h"
+#include "stages/shared/sharers.h"
 
 struct decayed_use;
 
@@ -43,6 +43,10 @@ void decayed_use_drop(struct decayed_use *use, const char *id);
 
 /* Who is to go first: less than 0 when user a is, who has had less for their weight; more when b is; 0: neither. */
 int decayed_use_compare(const struct decayed_use *use, uid_t a, uid_t b);
+
+/* What a job that is submitted now is charged for; and the places of such jobs, as sharers_place() has it. */
+double decayed_use_amount(const struct decayed_use *use, const struct job_record *record);
+void decayed_use_place(struct decayed_use *use, struct sharing_turn *turns, size_t count);
 
 /* A user who has used something, or whose jobs are there. */
 struct decayed_user {

@@ -114,13 +114,70 @@ void sharers_use(struct sharer *user, double amount)
     set_due(user);
 }
 
-int sharers_compare(const struct sharers *sharers, uid_t a, uid_t b)
+static int compare_sharers(const struct sharer *first, const struct sharer *second)
 {
-    const struct sharer *first = sharers_find(sharers, a), *second = sharers_find(sharers, b);
     double due = first ? first->due : 0, other = second ? second->due : 0;
     if (first && second && first->group != second->group) {
         due = first->group->due;
         other = second->group->due;
     }
     return due < other ? -1 : due > other;
+}
+
+int sharers_compare(const struct sharers *sharers, uid_t a, uid_t b)
+{
+    return compare_sharers(sharers_find(sharers, a), sharers_find(sharers, b));
+}
+
+/* ---- places ---- */
+
+struct line { /* the jobs of an owner that have no place yet */
+    struct sharer *user;
+    struct sharing_turn *first, *end;
+};
+
+static size_t list_lines(const struct sharers *sharers, struct sharing_turn *turns, size_t count,
+                         struct line *lines)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || turns[i].uid != turns[i - 1].uid)
+            lines[found++] = (struct line){sharers_find(sharers, turns[i].uid), &turns[i], NULL};
+        lines[found - 1].end = &turns[i + 1];
+    }
+    return found;
+}
+
+static bool goes_before(const struct line *line, const struct line *other)
+{
+    int order = compare_sharers(line->user, other->user);
+    return order ? order < 0 : text_compare(line->first->age, other->first->age) < 0;
+}
+
+static void charge(const struct line *line, double amount)
+{
+    if (line->user)
+        sharers_use(line->user, amount);
+}
+
+void sharers_place(struct sharers *sharers, struct sharing_turn *turns, size_t count)
+{
+    struct line *lines = memory_allocate((count + 1) * sizeof(*lines));
+    size_t left = list_lines(sharers, turns, count, lines);
+    for (size_t place = 0; left > 0; place++) {
+        struct line *next = &lines[0];
+        for (size_t i = 1; i < left; i++)
+            if (goes_before(&lines[i], next))
+                next = &lines[i];
+        next->first->place = place;
+        charge(next, next->first->amount);
+        if (++next->first == next->end)
+            *next = lines[--left];
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct sharer *user = sharers_find(sharers, turns[i].uid);
+        if (user)
+            sharers_use(user, -turns[i].amount);
+    }
+    free(lines);
 }

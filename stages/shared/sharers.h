@@ -37,6 +37,17 @@ size_t sharers_count(const struct sharers *sharers);
 void sharers_clear(struct sharers *sharers);
 void sharers_use(struct sharer *user, double amount);
 
+/* A job that waits, and what its owner is charged for it. */
+struct sharing_turn {
+    uid_t uid;
+    double amount;
+    struct text age; /* among owners who are owed the same the lesser goes first */
+    size_t place;    /* set: how many go before it */
+};
+/* Place them as if one after another started, each of the owner who has had least then.  The jobs of an owner, who must
+ * be known, stand together in their order.  Costs as much as there are jobs times owners. */
+void sharers_place(struct sharers *sharers, struct sharing_turn *turns, size_t count);
+
 /* Less than 0 when user a has had less for the weight, more when b has; 0: neither. */
 int sharers_compare(const struct sharers *sharers, uid_t a, uid_t b);
 

@@ -1,9 +1,8 @@
 /* stages/submit/sharing.c - who is next by `shares` of dlspool.yaml, where it has weights
  *
  * What everybody has used is looked at before a batch, but for at most a twentieth of the time; meanwhile owners are
- * charged for what this stage submits.
- *
- * Known weakness: while jobs go by plan (stages/planning/planning.h), the plan decides, and owners take turns there.
+ * charged for what this stage submits.  While jobs go by plan (stages/planning/planning.h), deadlines and what the
+ * plan gains go first, and shares decide between jobs that are equal in that.
  */
 #include "base/clock.h"
 #include "base/log.h"

@@ -441,6 +441,8 @@ static int64_t submit_round(struct stage *stage)
     admission_look_for_pause(submitter, false);
     take_names(submitter);
     bool answers = !has_work(submitter) || executor_answers(submitter);
+    if (planning_is_on(submitter->planning))
+        sharing_look(submitter);
     if (planning_make_plan(submitter->planning, answers) && planning_is_on(submitter->planning))
         submitter->next[0] = '\0'; /* The plan contains that job if it is still in rendered/. */
     if (answers)
@@ -524,6 +526,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
         sharing_open(submitter);
         submitter->backfill = backfill_new(&stage->spool, submitter->executor);
         submitter->planning = planning_new(stage, submitter->executor);
+        planning_set_shares(submitter->planning, submitter->shares);
         admission_advise(submitter);
         if (submitter->executor->operations->inspect)
             submitter->executor->operations->inspect(submitter->executor, tell_absent, NULL);

@@ -41,6 +41,52 @@ static void deadlines_are_the_order_and_capacity_holds_back(void **state)
     assert_string_equal(fake.submitted, "near far ");
 }
 
+static void plan_with_shares(const char *limits)
+{
+    char settings[512];
+    snprintf(settings, sizeof(settings),
+             "executor: fake\nsync: none\nplanner: {tick: 5s, reserve: 0}\n%s"
+             "shares: {weights: [{user: daemon, weight: 2}]}\n",
+             limits);
+    write_settings(settings);
+    open_stage();
+    run_round();
+}
+
+/* Where jobs are as urgent, daemon gets two for each one of bin; without weights each had three. */
+static void shares_decide_between_equal_jobs(void **state)
+{
+    (void)state;
+    remember(100);
+    const char *due = put_rendered(.name = "due", .deadline = 180);
+    for (int i = 0; i < 4; i++)
+        put_rendered(.name = "bins", .owner = "bin", .uid = 2);
+    for (int i = 0; i < 5; i++)
+        put_rendered(.name = "daemons", .owner = "daemon", .uid = 1);
+    put_rendered(.name = "before", .owner = "bin", .uid = 2, .priority = 5);
+    fake_has(8000, 8000);
+    plan_with_shares("");
+    assert_string_equal(fake.submitted, "due before daemons daemons bins daemons daemons bins ");
+    expect_status(due, "on track", NULL);
+}
+
+/* Whoever has waited for limits.turn goes before priorities only when owed most. */
+static void who_has_had_much_is_not_overdue(void **state)
+{
+    (void)state;
+    remember(100);
+    put_submitted(.name = "due", .deadline = 3600);
+    put_submitted(.name = "runs", .owner = "bin", .uid = 2);
+    put_rendered(.name = "bins", .owner = "bin", .uid = 2, .priority = -5);
+    put_rendered(.name = "daemons", .owner = "daemon", .uid = 1);
+    fake_has(3000, 0);
+    plan_with_shares("limits: {turn: 1m}\n");
+    advance(61000);
+    fake_has(3000, 1000);
+    run_round();
+    assert_string_equal(fake.submitted, "daemons ");
+}
+
 /* Not when the tick has come only. */
 static void room_is_given_when_it_comes(void **state)
 {
@@ -219,6 +265,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_deadlines_all_is_as_it_was),
         TEST(deadlines_are_the_order_and_capacity_holds_back),
+        TEST(shares_decide_between_equal_jobs),
+        TEST(who_has_had_much_is_not_overdue),
         TEST(room_is_given_when_it_comes),
         TEST(nobody_takes_the_memory_that_a_deadline_waits_for),
         TEST(memory_is_kept_for_who_can_be_in_time),

@@ -11,7 +11,7 @@ import witness
 
 WEIGHTS = {"backup": 1, "list": 2, "www-data": 4}
 MOST_AWAY = 0.05        # of what is to be theirs
-JOB = ('name: {name}\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\nenv: {{STAND_IN_SECONDS: "1.5"}}\n'
+JOB = ('name: {name}\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\nenv: {{STAND_IN_SECONDS: "3"}}\n'
        "tasks: {{main: {{cpus: {cpus:.2f}, memory: 64Mi}}}}\n")
 
 

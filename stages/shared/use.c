@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/large_sum.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "spool/history.h"
@@ -33,10 +34,16 @@ struct holding {
     int64_t gpus, since;
 };
 
+/* Users may ask for any amounts, of which some would overflow together, and then leave room for all others. */
+struct sums {
+    int64_t jobs, cpus, gpus;
+    struct large_sum memory, gpu_time;
+};
+
 struct tally {
     const struct limit_row *row;
     struct text subject;
-    struct use_amounts amounts[USE_PHASES];
+    struct sums sums[USE_PHASES];
     struct holding all, open; /* of what runs; of those without a time limit */
 };
 
@@ -152,13 +159,22 @@ static struct tally *find_tally(struct use *use, const struct limit_row *row,
     return tally;
 }
 
-static void add_amounts(struct use_amounts *sum, const struct use_amounts *amounts, int sign)
+static void add_amounts(struct sums *sums, const struct use_amounts *amounts, int sign)
 {
-    sum->jobs += sign * amounts->jobs;
-    sum->cpus += sign * amounts->cpus;
-    sum->memory += sign * amounts->memory;
-    sum->gpus += sign * amounts->gpus;
-    sum->gpu_time += sign * amounts->gpu_time;
+    sums->jobs += sign * amounts->jobs;
+    sums->cpus += sign * amounts->cpus;
+    sums->gpus += sign * amounts->gpus;
+    large_sum_add(&sums->memory, amounts->memory, sign);
+    large_sum_add(&sums->gpu_time, amounts->gpu_time, sign);
+}
+
+static struct use_amounts amounts_in(const struct sums *sums)
+{
+    return (struct use_amounts){.jobs = sums->jobs,
+                                .cpus = sums->cpus,
+                                .memory = large_sum_value(&sums->memory),
+                                .gpus = sums->gpus,
+                                .gpu_time = large_sum_value(&sums->gpu_time)};
 }
 
 static void add_holding(struct holding *holding, const struct counted *job, int sign)
@@ -177,7 +193,7 @@ static int64_t held_until(const struct use *use, const struct holding *holding, 
 static struct use_amounts amounts_of(const struct use *use, const struct tally *tally,
                                      enum use_phase phase)
 {
-    struct use_amounts amounts = tally->amounts[phase];
+    struct use_amounts amounts = amounts_in(&tally->sums[phase]);
     if (phase == USE_RUNNING && use->time && tally->row->gpu_time >= 0)
         amounts.gpu_time += gpu_time_used(use->time, tally->row, names_text(tally)) +
                             held_until(use, &tally->open, clock_now());
@@ -190,7 +206,7 @@ static void count_job(struct use *use, const struct counted *job, int sign)
         struct tally *tally = find_tally(use, &use->rows[i], job);
         if (!tally)
             continue;
-        add_amounts(&tally->amounts[job->phase], &job->amounts, sign);
+        add_amounts(&tally->sums[job->phase], &job->amounts, sign);
         if (job->started != UNKNOWN)
             add_holding(&tally->all, job, sign);
         if (job->started != UNKNOWN && job->open)
@@ -444,9 +460,13 @@ static bool exceeds_amounts(const struct limit_row *row, const struct use_amount
 /* What runs and waits together. */
 static struct use_amounts amounts_in_all(const struct use *use, const struct tally *tally)
 {
-    struct use_amounts amounts = amounts_of(use, tally, USE_RUNNING);
-    add_amounts(&amounts, &tally->amounts[USE_WAITING], 1);
-    return amounts;
+    const struct use_amounts runs = amounts_of(use, tally, USE_RUNNING);
+    const struct use_amounts waits = amounts_in(&tally->sums[USE_WAITING]);
+    return (struct use_amounts){.jobs = runs.jobs + waits.jobs,
+                                .cpus = runs.cpus + waits.cpus,
+                                .memory = runs.memory + waits.memory,
+                                .gpus = runs.gpus + waits.gpus,
+                                .gpu_time = runs.gpu_time + waits.gpu_time};
 }
 
 static int64_t left_of(int64_t used, int64_t limit)
@@ -471,7 +491,7 @@ struct use_cohort use_cohort(struct use *use, const struct limit_row *row)
             (struct cohort_queue){.own = other->gpus,
                                   .lend = other->lend_gpus,
                                   .borrow = other->borrow_gpus,
-                                  .used = tally ? tally->amounts[USE_RUNNING].gpus : 0};
+                                  .used = tally ? tally->sums[USE_RUNNING].gpus : 0};
     }
     return cohort;
 }
@@ -645,7 +665,8 @@ void use_walk(struct use *use, use_visit *visit, void *context)
     lent_by_idle_queues(&walking);
     for (struct tally *tally = names_first(use->tallies); tally; tally = names_after(tally)) {
         struct use_view view = {.row = tally->row, .subject = tally->subject};
-        memcpy(view.amounts, tally->amounts, sizeof(view.amounts));
+        for (size_t i = 0; i < USE_PHASES; i++)
+            view.amounts[i] = amounts_in(&tally->sums[i]);
         view.amounts[USE_RUNNING].gpu_time = held_until(use, &tally->all, clock_now());
         visit_pair(&walking, &view, names_text(tally));
     }

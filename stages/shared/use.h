@@ -55,7 +55,7 @@ void use_drop(struct use *use, const char *id);
 /* Would that much more exceed the limit?  Who wants none of it never does. */
 static inline bool use_is_exceeded(int64_t used, int64_t more, int64_t limit)
 {
-    return limit >= 0 && more > 0 && used + more > limit;
+    return limit >= 0 && more > 0 && used > limit - more;
 }
 
 /* Which row a job would exceed, and for whom. */

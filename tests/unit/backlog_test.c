@@ -442,6 +442,37 @@ static void what_comes_back_is_seen(void **state)
     arena_free(arena);
 }
 
+static bool wants_approval(int64_t memory)
+{
+    struct arena *arena = arena_new();
+    struct job_record job = job_of(ANN);
+    job.memory = memory;
+    assert_int_equal(backlog_ask(backlog, &job, &error), BACKLOG_OPEN);
+    backlog_take_wants(backlog, arena, &job);
+    bool result = job.wants.length > 0;
+    arena_free(arena);
+    return result;
+}
+
+/* Jobs that wait for an approval, as they ask for more than there can be, do not make room for others: together they
+ * have 2^63 bytes. */
+static void no_amounts_leave_room(void **state)
+{
+    static const char *const ids[] = {"huge-0000000000001", "huge-0000000000002",
+                                      "huge-0000000000003", "huge-0000000000004"};
+    (void)state;
+    with_rows("  - {user: \"*\", memory: 1Gi, over: approve}\n");
+    assert_false(wants_approval(1 << 30));
+    for (size_t i = 0; i < ARRAY_COUNT(ids); i++) {
+        struct job_record huge = job_of(ANN);
+        huge.memory = INT64_C(1) << 48;
+        huge.array_at_once = 8192;
+        huge.array = TEXT("0-8191");
+        backlog_add(backlog, ids[i], &huge);
+        assert_true(wants_approval(1 << 30));
+    }
+}
+
 /* However many queues users name. */
 static void queues_that_have_gone_take_no_room(void **state)
 {
@@ -486,6 +517,7 @@ int main(void)
         TEST(hours_are_counted_anew),
         TEST(what_moves_during_a_look_counts),
         TEST(what_comes_back_is_seen),
+        TEST(no_amounts_leave_room),
         TEST(queues_that_have_gone_take_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,11 +15,36 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "stages/shared/give_up.h"
 #include "stages/shared/sweep.h"
 #include "stages/track/lost.h"
 #include "stages/track/progress.h"
 
 /* Opening the batch, and asking about it */
+
+/* Learn what a job is of which only the name is known.  One over which the stage has died too often is given up, and
+ * what cannot be followed now is forgotten until its name is met again.  False when this round has nothing to do with
+ * it. */
+static bool learn_job(struct round *round, struct followed *followed)
+{
+    struct tracker *tracker = round->tracker;
+    bool known = false;
+    if (!give_up(&tracker->stage, tracker->guard, &followed->place, tracker->executor)) {
+        guard_enter(tracker->guard, followed->place.id, 0);
+        followed->job = job_open(&tracker->stage.spool, &followed->place);
+        followed->record = arena_allocate(tracker->arena, sizeof(*followed->record));
+        known = followed->job >= 0 && track_learn(tracker, followed->tracked, &followed->place,
+                                                  followed->job, followed->record);
+    }
+    guard_enter(tracker->guard, round->about, 0);
+    if (known && !followed->tracked->elsewhere)
+        return true;
+    if (followed->job >= 0)
+        sys.close(followed->job);
+    if (!known)
+        track_forget(tracker, followed->tracked);
+    return false;
+}
 
 /* Open the directory of a job for this round.  False when it is missing or cannot be opened.  The tasks of a
  * removed job are ended at the executor; an orphan whose directory is back is followed like any other job. */
@@ -27,10 +52,13 @@ static bool open_job(struct round *round, struct tracked *tracked)
 {
     struct followed *followed = &round->jobs[round->count];
     struct text id = names_text(tracked);
-    *followed = (struct followed){
-        .tracked = tracked, .place.state = STATE_SUBMITTED, .fate = tracked->fate};
+    *followed = (struct followed){.tracked = tracked, .place.state = STATE_SUBMITTED, .job = -1};
     memcpy(followed->place.id, id.data, id.length);
-    followed->job = job_open(&round->tracker->stage.spool, &followed->place);
+    if (!tracked->learned && !learn_job(round, followed))
+        return false;
+    followed->fate = tracked->fate;
+    if (followed->job < 0)
+        followed->job = job_open(&round->tracker->stage.spool, &followed->place);
     if (followed->job < 0 && errno == ENOENT) {
         if (lost_handle_job(round->tracker, tracked))
             track_forget(round->tracker, tracked);
@@ -195,7 +223,7 @@ int64_t track_grace(const struct tracker *tracker, const struct job_call *told)
 
 /* Write down which tasks of an array are left before it is told to end: killed tasks may end with exit code 0,
  * as programs do that save their state.  -1 and a sentence. */
-static int note_left(struct tracker *tracker, const struct followed *followed, struct error *error)
+static int note_left(struct tracker *tracker, struct followed *followed, struct error *error)
 {
     struct job_record record;
     if (track_read_record(tracker, followed->job, followed->poll.id, &record, error))
@@ -203,7 +231,7 @@ static int note_left(struct tracker *tracker, const struct followed *followed, s
     if (!record.array.length || record.array_left.length)
         return 0;
     sweep_note_left(tracker->arena, &record, &followed->poll);
-    return record_replace(followed->job, &record, error);
+    return track_replace_record(followed, &record, error);
 }
 
 /* Ask the executor to stop the jobs that must stop.  For a killed array, first note which tasks

@@ -151,6 +151,19 @@ static int write_held(struct tracker *tracker, const struct followed *followed, 
     return hold_write(&tracker->stage.settings, followed->job, &record, false, clock_now(), error);
 }
 
+/* Read the record, unless this batch has. */
+static int read_record(struct tracker *tracker, struct followed *followed, struct error *error)
+{
+    struct job_record *record = followed->record;
+    if (record)
+        return 0;
+    record = arena_allocate(tracker->arena, sizeof(*record));
+    if (track_read_record(tracker, followed->job, followed->place.id, record, error))
+        return -1;
+    followed->record = record;
+    return 0;
+}
+
 /* Write down how a job has ended: what was measured, how its tasks ended, why it failed, or what it waits for in held/;
  * and make its line for the accounts.  -1 and a sentence. */
 static int write_end(struct tracker *tracker, struct followed *followed, struct error *error)
@@ -163,11 +176,11 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     if (is_done(followed) && (fate = fate_of_success(tracker, followed, error)) == FATE_NONE)
         return -1;
     bool done = fate == FATE_DONE;
-    struct job_record *record = arena_allocate(tracker->arena, sizeof(*record));
-    bool damaged = record_read(followed->job, tracker->arena, record, error);
+    if (read_record(tracker, followed, error))
+        return -1;
     size_t before = followed->lines.length;
-    if (!tracked->noted && !damaged) /* a damaged record is seen to elsewhere */
-        follow_output_add_measured(&followed->lines, tracked, record);
+    if (!tracked->noted)
+        follow_output_add_measured(&followed->lines, tracked, followed->record);
     if (poll->phase != PHASE_VANISHED) {
         poll->phase = fate == FATE_FAILED ? PHASE_FAILED : PHASE_SUCCEEDED;
         progress_add_ended(&followed->lines, poll, done);
@@ -181,12 +194,10 @@ static int write_end(struct tracker *tracker, struct followed *followed, struct 
     if ((fate == FATE_FAILED && write_failure(tracker, followed, error)) ||
         (fate == FATE_HELD && write_held(tracker, followed, error)))
         return -1;
-    if (fate != FATE_FAILED && !damaged)
-        account_ended(tracker, followed, record, done);
-    if (done && !damaged && text_is(record->id, followed->place.id)) {
-        followed->record = record;
-        followed->elapsed = account_elapsed(followed);
-    }
+    if (fate != FATE_FAILED)
+        account_ended(tracker, followed, followed->record, done);
+    followed->done = done;
+    followed->elapsed = account_elapsed(followed);
     followed->fate = fate;
     return 0;
 }
@@ -234,7 +245,7 @@ static bool move_job(struct tracker *tracker, struct followed *followed, struct 
     followed->tracked = NULL;
     if (to == STATE_HELD)
         log_detail("%s: goes to held/", followed->place.id);
-    else if (followed->record)
+    else if (followed->done)
         end_line_log_done(followed->record, followed->elapsed);
     else
         end_line_log(followed->job, followed->place.id, to);

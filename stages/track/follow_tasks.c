@@ -94,14 +94,14 @@ static bool find_new(const struct followed *followed, bool *killed, bool *misjud
     return any;
 }
 
-static int write_down(struct tracker *tracker, const struct followed *followed, const bool *killed,
+static int write_down(struct tracker *tracker, struct followed *followed, const bool *killed,
                       struct error *error)
 {
     struct job_record record;
     if (track_read_record(tracker, followed->job, followed->poll.id, &record, error))
         return -1;
     record.array_killed = sweep_list(tracker->arena, &record, killed);
-    return record_replace(followed->job, &record, error);
+    return track_replace_record(followed, &record, error);
 }
 
 /* Take from the poll the state of the tasks to kill.  Returns whether the answer can be used. */

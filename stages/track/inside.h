@@ -1,6 +1,6 @@
 /* stages/track/inside.h - the inside of the track stage: what it knows, and who does what
  *
- *   track.c          knows which jobs there are
+ *   track.c          knows which jobs there are, and learns what they are
  *   follow.c         asks about a batch of them, decides what to do on each answer, and stops jobs
  *   rescale.c        resizes running jobs as the plan says
  *   preempt.c        stops those that cannot be resized while they run
@@ -45,6 +45,7 @@ struct preemption {                /* a job that is stopped to continue at anoth
 };
 
 struct tracked {
+    bool learned; /* what follows is known; else its name alone, of submitted/ */
     int attempt;
     gid_t gid;                /* the group that may read what it prints */
     uid_t uid;                /* its owner; -1: not known */
@@ -99,9 +100,10 @@ struct followed {            /* a job of a batch */
     struct control_request request;
     struct buffer lines; /* for its log, that are still to be appended */
     enum fate fate;      /* its end is written down */
-    /* Of a job that is done, as far as this batch has read it; in the arena.  NULL: it has not */
+    /* As this batch has read it, in the arena.  NULL: it has not, or it was replaced since */
     struct job_record *record;
-    int64_t elapsed;           /* ... and how long it ran in this attempt; -1: it did not */
+    bool done;       /* the record is what ends up in done/ ... */
+    int64_t elapsed; /* ... and the job ran for that long in this attempt; -1: it did not */
     struct text account, runs; /* its lines for the accounts and for the history; in the arena */
 };
 
@@ -137,6 +139,15 @@ struct tracker {
  * sentence when the record cannot be read now. */
 int track_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
                       struct error *error);
+
+/* Replace the record of a job of the batch.  -1 and a sentence. */
+int track_replace_record(struct followed *followed, const struct job_record *record,
+                         struct error *error);
+
+/* Learn what the job in the directory `job` is, by its record, which is read, and its log.  A copy of a job is
+ * settled instead.  False when it is not to be followed now. */
+bool track_learn(struct tracker *tracker, struct tracked *tracked, const struct job_place *place,
+                 int job, struct job_record *record);
 
 /* The retry.txt of the newest commit of templates.git that has a valid one; NULL when none has.  -1 with a
  * sentence while no commit can be read: what would be said of a failure might not be true. */

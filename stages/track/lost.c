@@ -196,6 +196,7 @@ static void take_orphan(void *context, const char *id, int attempt)
     struct tracked *tracked = names_add(tracker->jobs, name);
     if (!tracked)
         return;
+    tracked->learned = true;
     tracked->attempt = attempt;
     tracked->uid = (uid_t)-1;
     tracked->gid = (gid_t)-1;

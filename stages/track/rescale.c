@@ -212,7 +212,7 @@ static int write_down(struct rescaling *rescaling, struct error *error)
     } else if (rescaling->step == STEP_STOP && note_stopping(rescaling, error)) {
         return -1;
     }
-    return record_replace(followed->job, record, error);
+    return track_replace_record(followed, record, error);
 }
 
 /* Finish a resize request: granted and refused ones are removed; one that needs a stop stays until the job has

@@ -25,8 +25,8 @@
 #include "request/description.h"
 #include "spool/eventlog.h"
 #include "stages/shared/quarantine.h"
-#include "stages/shared/give_up.h"
 #include "stages/shared/duplicate.h"
+#include "stages/shared/give_up.h"
 #include "stages/shared/capacity_file.h"
 #include "stages/track/lost.h"
 
@@ -134,6 +134,13 @@ static void distrust_record(const struct tracker *tracker, struct job_record *re
     record->units_file = (struct text){NULL, 0};
 }
 
+int track_replace_record(struct followed *followed, const struct job_record *record,
+                         struct error *error)
+{
+    followed->record = NULL;
+    return record_replace(followed->job, record, error);
+}
+
 int track_read_record(struct tracker *tracker, int job, const char *id, struct job_record *record,
                       struct error *error)
 {
@@ -184,51 +191,42 @@ static void look_for_request(const struct tracker *tracker, struct text id, stru
     sys.close(job);
 }
 
-/* Begin to follow a job of submitted/, with what its log tells.  A duplicate is settled instead, and a job
- * over which the stage has died too often is given up. */
-static void learn_job_unguarded(struct tracker *tracker, struct text id, bool changed)
+bool track_learn(struct tracker *tracker, struct tracked *tracked, const struct job_place *place,
+                 int job, struct job_record *record)
 {
     struct error error;
-    struct job_record record;
-    struct job_place place = {.state = STATE_SUBMITTED};
-    struct tracked *tracked = names_find(tracker->jobs, id);
-    if (tracked && changed && !tracked->sized)
-        look_for_request(tracker, id, tracked);
-    if (tracked || !id_valid(id))
-        return;
-    memcpy(place.id, id.data, id.length);
-    if (give_up(&tracker->stage, tracker->guard, &place, tracker->executor))
-        return;
-    guard_enter(tracker->guard, place.id, 0);
-    int job = job_open(&tracker->stage.spool, &place);
-    if (job < 0)
-        return;
-    int read = track_read_record(tracker, job, place.id, &record, &error);
-    if (duplicate_settle(&tracker->stage, &place, read ? 0 : record.accepted)) {
-        log_detail("%s: this copy was quarantined", place.id);
-    } else if (read) {
-        log_warn("%s: %s; it is retried", place.id, error.text);
-    } else if ((tracked = names_add(tracker->jobs, id))) {
-        tracked->attempt = record.attempt;
-        tracked->gid = record.gid;
-        tracked->uid = record.uid;
-        tracked->again = record.retries == RETRIES_ALWAYS;
-        tracked->array = record.array.length > 0;
-        tracked->sized = record.sizes.kind != SIZE_FIXED || record.checkpoint_signal.length;
-        tracked->fate = read_history(tracker, job, &record, tracked);
-        bool has_run = tracked->started || record.attempt > 1 ||
-                       !tracked->times.accepted; /* or it is not known */
-        tracked->measure = measure_new(has_run ? job : -1, &record);
-        tracked->recovered = tracked->fate != FATE_NONE;
+    int read = track_read_record(tracker, job, place->id, record, &error);
+    if (duplicate_settle(&tracker->stage, place, read ? 0 : record->accepted)) {
+        log_detail("%s: this copy was quarantined", place->id);
+        return false;
     }
-    sys.close(job);
-    arena_reset(tracker->arena);
+    if (read) {
+        log_warn("%s: %s; it is retried", place->id, error.text);
+        return false;
+    }
+    tracked->attempt = record->attempt;
+    tracked->gid = record->gid;
+    tracked->uid = record->uid;
+    tracked->again = record->retries == RETRIES_ALWAYS;
+    tracked->array = record->array.length > 0;
+    tracked->sized = record->sizes.kind != SIZE_FIXED || record->checkpoint_signal.length;
+    tracked->fate = read_history(tracker, job, record, tracked);
+    bool has_run = tracked->started || record->attempt > 1 ||
+                   !tracked->times.accepted; /* or it is not known */
+    tracked->measure = measure_new(has_run ? job : -1, record);
+    tracked->recovered = tracked->fate != FATE_NONE;
+    tracked->learned = true;
+    return true;
 }
 
-static void learn_job(struct tracker *tracker, struct text id, bool changed)
+/* A new name of submitted/ is followed from now on; what the job is, is learned by the batch that asks about it. */
+static void take_name(struct tracker *tracker, struct text id, bool changed)
 {
-    learn_job_unguarded(tracker, id, changed);
-    guard_leave(tracker->guard);
+    struct tracked *tracked = names_find(tracker->jobs, id);
+    if (tracked && changed && tracked->learned && !tracked->sized)
+        look_for_request(tracker, id, tracked);
+    if (!tracked && id_valid(id))
+        names_add(tracker->jobs, id); /* when there are too many, it waits */
 }
 
 static void take_names(struct tracker *tracker)
@@ -241,7 +239,7 @@ static void take_names(struct tracker *tracker)
     }
     give_up_forget_gone(&tracker->stage, tracker->guard, 1u << STATE_SUBMITTED);
     while (watch_next(tracker->watch, &name))
-        learn_job(tracker, (struct text){name.name, name.length}, name.flags & WATCH_CHANGED);
+        take_name(tracker, (struct text){name.name, name.length}, name.flags & WATCH_CHANGED);
 }
 
 static void follow_all(struct tracker *tracker)

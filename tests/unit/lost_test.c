@@ -391,6 +391,19 @@ static void what_was_ended_is_written_down(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_spool_with_job, close_spool)
 
+static void one_that_another_machine_runs_is_not_asked_about(void **state)
+{
+    (void)state;
+    assert_true(fake.asked > 0);
+    close_stage();
+    shell("echo '2026-01-01T12:00:00.000Z submitted attempt=2 host=another' >>submitted/" ID
+          "/log");
+    open_stage();
+    fake.asked = 0;
+    run_for(5000);
+    assert_int_equal(fake.asked, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +418,7 @@ int main(void)
         TEST(a_list_that_failed_is_asked_for_again_soon),
         TEST(what_was_ended_is_written_down),
         TEST(what_the_executor_has_of_other_jobs_is_left_alone),
+        TEST(one_that_another_machine_runs_is_not_asked_about),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* web/approvals_page.c - the page on which an approver decides about jobs that wait for that */
 #include "web/approvals_page.h"
 
+#include "base/array.h"
 #include "client/decision.h"
 #include "spool/jobs.h"
 #include "spool/wants.h"
@@ -21,16 +22,12 @@ static void add_row(struct waiting *waiting, const struct job_view *view)
 {
     struct buffer *out = waiting->out, words = {0};
     wants_describe(view->record.wants, &words);
-    buffer_add_string(out, "<tr><td><a href=\"/jobs/");
-    html_string(out, view->place.id);
-    buffer_add_string(out, "\">");
-    html_string(out, view->place.id);
-    buffer_add_string(out, "</a></td><td>");
-    html_text(out, view->record.owner);
-    buffer_add_string(out, "</td><td>");
-    html_text(out, buffer_text(&words));
+    buffer_add_string(out, "<tr>");
+    html_cell_job(out, view->place.id);
+    html_cell(out, "", view->record.owner);
+    html_cell(out, "", buffer_text(&words));
     buffer_free(&words);
-    buffer_add_string(out, "</td><td><form class=\"actions\" method=\"post\" action=\"/approvals\">"
+    buffer_add_string(out, "<td><form class=\"actions\" method=\"post\" action=\"/approvals\">"
                            "<input type=\"hidden\" name=\"id\" value=\"");
     html_string(out, view->place.id);
     buffer_add_string(out, "\"><input type=\"hidden\" name=\"manifest\" value=\"");
@@ -55,6 +52,8 @@ static int take_waiting(void *context, const struct job_place *place)
 
 static void show_approvals(struct exchange *exchange)
 {
+    static const struct html_column columns[] = {
+        {"Id", ""}, {"Owner", ""}, {"What wants approval", ""}, {"Decide", ""}};
     struct buffer out = {0};
     struct error error;
     struct waiting waiting = {.exchange = exchange, .out = &out};
@@ -63,10 +62,9 @@ static void show_approvals(struct exchange *exchange)
         return;
     }
     html_begin(&out, "Approvals", "/approvals");
-    buffer_add_string(&out, "<div class=\"wide\"><table>\n<thead><tr><th>Id</th><th>Owner</th>"
-                            "<th>What wants approval</th><th>Decide</th></tr></thead>\n<tbody>\n");
+    html_table_begin(&out, "Jobs that wait for approval", columns, ARRAY_COUNT(columns));
     jobs_walk(exchange->spool, STATE_HELD, take_waiting, &waiting);
-    buffer_add_string(&out, "</tbody></table></div>\n");
+    html_table_end(&out);
     if (!waiting.count)
         buffer_add_string(&out, "<p>No job waits for you to approve it.</p>\n");
     settings_free(&waiting.settings);

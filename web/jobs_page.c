@@ -30,33 +30,20 @@ static const char *const verbs[] = {"kill", "hold", "release", "retry"};
 
 /* ---- the list ---- */
 
-static void add_field(struct buffer *out, const struct exchange *exchange, const char *name,
-                      const char *label)
-{
-    buffer_printf(out, "<label>%s<input name=\"%s\" size=\"12\" value=\"", label, name);
-    html_text(out, exchange_query(exchange, name));
-    buffer_add_string(out, "\"></label>\n");
-}
-
 static void add_filter(struct buffer *out, const struct exchange *exchange)
 {
-    struct text state = exchange_query(exchange, "state");
-    buffer_printf(out,
-                  "<form class=\"filter\" method=\"get\" action=\"/jobs\">\n"
-                  "<label>Whose<select name=\"mine\"><option value=\"\">everybody's</option>"
-                  "<option value=\"true\"%s>mine</option></select></label>\n"
-                  "<label>State<select name=\"state\"><option value=\"\">any</option>",
-                  text_is(exchange_query(exchange, "mine"), "true") ? " selected" : "");
-    for (int i = 0; i < JOB_STATES; i++) {
-        const char *name = job_state_name((enum job_state)i);
-        buffer_printf(out, "<option%s>%s</option>", text_is(state, name) ? " selected" : "", name);
-    }
-    buffer_add_string(out, "</select></label>\n");
-    add_field(out, exchange, "owner", "Owner");
-    add_field(out, exchange, "name", "Name");
-    add_field(out, exchange, "queue", "Queue");
-    add_field(out, exchange, "since", "Since");
-    buffer_add_string(out, "<button>Filter</button>\n</form>\n");
+    static const struct html_choice whose[] = {{"", "everybody's"}, {"true", "mine"}};
+    struct html_choice states[JOB_STATES + 1] = {{"", "any"}};
+    for (int i = 0; i < JOB_STATES; i++)
+        states[i + 1].value = states[i + 1].label = job_state_name((enum job_state)i);
+    html_filter_begin(out, "/jobs");
+    html_filter_choice(out, exchange, "mine", "Whose", whose, ARRAY_COUNT(whose));
+    html_filter_choice(out, exchange, "state", "State", states, ARRAY_COUNT(states));
+    html_filter_text(out, exchange, "owner", "Owner");
+    html_filter_text(out, exchange, "name", "Name");
+    html_filter_text(out, exchange, "queue", "Queue");
+    html_filter_text(out, exchange, "since", "Since");
+    html_filter_end(out);
 }
 
 static void add_actions(struct buffer *out)
@@ -65,19 +52,6 @@ static void add_actions(struct buffer *out)
     for (size_t i = 0; i < ARRAY_COUNT(verbs); i++)
         buffer_printf(out, " <button name=\"verb\" value=\"%s\">%s</button>", verbs[i], verbs[i]);
     buffer_add_string(out, "</div>\n");
-}
-
-static void add_cell(struct buffer *out, const char *attributes, struct text text)
-{
-    buffer_printf(out, "<td%s>", attributes);
-    html_text(out, text);
-    buffer_add_string(out, "</td>");
-}
-
-static void add_time(struct buffer *out, const char *attributes, int64_t time)
-{
-    char buffer[CLOCK_TEXT_SIZE];
-    add_cell(out, attributes, text_of(time ? clock_local(time, buffer) : ""));
 }
 
 static void add_state(struct buffer *out, const struct job_view *view)
@@ -94,21 +68,17 @@ static void add_job(struct buffer *out, const struct job_view *view)
     html_string(out, view->place.id);
     buffer_add_string(out, "\" aria-label=\"");
     html_string(out, view->place.id);
-    buffer_add_string(out, "\"></td><td><a href=\"/jobs/");
-    html_string(out, view->place.id);
-    buffer_add_string(out, "\">");
-    html_string(out, view->place.id);
-    buffer_add_string(out, "</a></td>");
-    add_cell(out, "", view->record.owner);
+    buffer_add_string(out, "\"></td>");
+    html_cell_job(out, view->place.id);
+    html_cell(out, "", view->record.owner);
     buffer_add_string(out, "<td>");
     add_state(out, view);
     buffer_add_string(out, "</td>");
-    add_cell(out, "", view_sentence(view));
-    add_cell(out, " class=\"optional\"", view->record.queue);
-    buffer_printf(out, "<td class=\"number optional\">%d</td>", view->record.gpus);
-    add_time(out, " class=\"optional\"", id_time(text_of(view->place.id)));
-    add_cell(out, " class=\"optional\"",
-             text_of(elapsed >= 0 ? duration_format(elapsed, span) : ""));
+    html_cell(out, "why", view_sentence(view));
+    html_cell(out, "optional", view->record.queue);
+    html_cell_number(out, "number optional", view->record.gpus);
+    html_cell_time(out, "optional", id_time(text_of(view->place.id)));
+    html_cell(out, "optional", text_of(elapsed >= 0 ? duration_format(elapsed, span) : ""));
     buffer_add_string(out, "</tr>\n");
 }
 
@@ -118,19 +88,22 @@ static void add_next(struct buffer *out, const struct exchange *exchange, const 
     static const char *const kept[] = {"mine", "state", "owner", "name", "queue", "since"};
     buffer_add_string(out, "<p><a href=\"/jobs?after=");
     html_string(out, last);
-    for (size_t i = 0; i < ARRAY_COUNT(kept); i++) {
-        struct text value = exchange_query(exchange, kept[i]);
-        if (!value.length)
-            continue;
-        buffer_printf(out, "&amp;%s=", kept[i]);
-        exchange_add_encoded(out, value);
-    }
+    html_query(out, exchange, kept, ARRAY_COUNT(kept));
     buffer_add_string(out, "\">Older jobs</a></p>\n");
 }
 
 /* The list: a filter, what may be asked of those that are ticked, and the jobs. */
 static void show_jobs(struct exchange *exchange)
 {
+    static const struct html_column columns[] = {{"Tick", ""},
+                                                 {"Id", ""},
+                                                 {"Owner", ""},
+                                                 {"State", ""},
+                                                 {"Why", ""},
+                                                 {"Queue", "optional"},
+                                                 {"GPUs", "number optional"},
+                                                 {"Submitted", "optional"},
+                                                 {"Elapsed", "optional"}};
     struct buffer out = {0};
     struct error error;
     struct job_list list;
@@ -143,15 +116,11 @@ static void show_jobs(struct exchange *exchange)
     add_filter(&out, exchange);
     buffer_add_string(&out, "<form method=\"post\" action=\"/jobs\">\n");
     add_actions(&out);
-    buffer_add_string(
-        &out,
-        "<div class=\"wide\"><table>\n<thead><tr><th><span>Tick</span></th><th>Id</th><th>Owner</th>"
-        "<th>State</th><th>Why</th><th class=\"optional\">Queue</th>"
-        "<th class=\"number optional\">GPUs</th><th class=\"optional\">Submitted</th>"
-        "<th class=\"optional\">Elapsed</th></tr></thead>\n<tbody>\n");
+    html_table_begin(&out, "Jobs", columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < list.count; i++)
         add_job(&out, &list.views[i]);
-    buffer_add_string(&out, "</tbody></table></div>\n</form>\n");
+    html_table_end(&out);
+    buffer_add_string(&out, "</form>\n");
     if (!list.count)
         buffer_add_string(&out, "<p>There is no such job.</p>\n");
     if (list.more)
@@ -205,22 +174,6 @@ static void ask_jobs(struct exchange *exchange)
 
 /* ---- one job ---- */
 
-static void add_fact(struct buffer *out, const char *name, struct text value)
-{
-    if (!value.length)
-        return;
-    buffer_printf(out, "<dt>%s</dt><dd>", name);
-    html_text(out, value);
-    buffer_add_string(out, "</dd>\n");
-}
-
-static void add_fact_time(struct buffer *out, const char *name, int64_t time)
-{
-    char buffer[CLOCK_TEXT_SIZE];
-    if (time)
-        add_fact(out, name, text_of(clock_local(time, buffer)));
-}
-
 static void add_summary(struct buffer *out, const struct job_view *view)
 {
     const struct job_record *record = &view->record;
@@ -229,29 +182,22 @@ static void add_summary(struct buffer *out, const struct job_view *view)
     buffer_add_string(out, "<dl>\n<dt>State</dt><dd>");
     add_state(out, view);
     buffer_add_string(out, "</dd>\n");
-    add_fact(out, "Owner", record->owner);
-    add_fact(out, "Library", record->library);
-    add_fact(out, "Type", record->type);
-    add_fact(out, "Queue", record->queue);
-    add_fact(
+    html_fact(out, "Owner", record->owner);
+    html_fact(out, "Library", record->library);
+    html_fact(out, "Type", record->type);
+    html_fact(out, "Queue", record->queue);
+    html_fact(
         out, "Requests",
         text_of(quantity_format_resources(record->cpus, record->memory, record->gpus, resources)));
-    add_fact(out, "Image", record->image);
-    add_fact(out, "Template", record->template_path);
-    add_fact(out, "Node", text_of(view->situation.node));
-    add_fact_time(out, "Submitted", id_time(text_of(view->place.id)));
-    add_fact_time(out, "Started", view->situation.started);
-    add_fact_time(out, "Ended", view->situation.ended);
+    html_fact(out, "Image", record->image);
+    html_fact(out, "Template", record->template_path);
+    html_fact(out, "Node", text_of(view->situation.node));
+    html_fact_time(out, "Submitted", id_time(text_of(view->place.id)));
+    html_fact_time(out, "Started", view->situation.started);
+    html_fact_time(out, "Ended", view->situation.ended);
     if (elapsed >= 0)
-        add_fact(out, "Elapsed", text_of(duration_format(elapsed, span)));
+        html_fact(out, "Elapsed", text_of(duration_format(elapsed, span)));
     buffer_add_string(out, "</dl>\n");
-}
-
-static void add_heading(struct buffer *out, const char *heading)
-{
-    buffer_add_string(out, "<h2>");
-    html_string(out, heading);
-    buffer_add_string(out, "</h2>\n");
 }
 
 /* Append the last bytes of a file, from the start of a line on, and a link to all of it. */
@@ -360,25 +306,22 @@ static void show_job(struct exchange *exchange)
     const char *id = view.place.id;
     struct text request = view.record.request_file;
     html_begin(&out, id, "");
-    if (view.why.length) {
-        buffer_add_string(&out, "<p role=\"alert\">");
-        html_text(&out, text_trim(view.why));
-        buffer_add_string(&out, "</p>\n");
-    }
+    if (view.why.length)
+        html_say(&out, "alert", text_trim(view.why));
     add_job_actions(&out, exchange, &view);
     add_summary(&out, &view);
     int job = job_open(exchange->spool, &view.place);
     if (job >= 0) {
-        add_heading(&out, "Output");
+        html_heading(&out, "Output");
         add_outputs(&out, job, id);
-        add_heading(&out, "Log");
+        html_heading(&out, "Log");
         add_named_file(exchange, &out, job, id, "log", "log");
-        add_heading(&out, "Request");
+        html_heading(&out, "Request");
         if (request.length && !memchr(request.data, '/', request.length))
             add_named_file(exchange, &out, job, id,
                            arena_text(exchange->arena, request.data, request.length).data,
                            "request");
-        add_heading(&out, "Manifest");
+        html_heading(&out, "Manifest");
         add_named_file(exchange, &out, job, id, "manifest.yaml", "manifest");
         sys.close(job);
     }

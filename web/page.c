@@ -20,6 +20,7 @@
 #include "web/assets.h"
 #include "web/dlworkspace_api.h"
 #include "web/dlworkspace_control.h"
+#include "web/job_page.h"
 #include "web/jobs_api.h"
 #include "web/jobs_page.h"
 #include "web/new_page.h"
@@ -46,7 +47,8 @@ struct page {
 static const struct route *const tables[] = {
     jobs_api_routes,    requests_api_routes,    jobs_page_routes,
     new_page_routes,    approvals_page_routes,  assets_routes,
-    openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes};
+    openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
+    job_page_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

@@ -119,17 +119,32 @@ const char *outlook_text(const struct outlook *outlook, char buffer[static OUTLO
     return buffer;
 }
 
-static void print_deadline_status(const struct outlook *outlook)
+/* Who is told a fact, and what it is written into. */
+struct telling {
+    outlook_fact *tell;
+    void *context;
+    struct buffer text;
+};
+
+static void tell(struct telling *telling, const char *name)
+{
+    telling->tell(telling->context, name, buffer_text(&telling->text));
+    buffer_clear(&telling->text);
+}
+
+static void tell_deadline_status(struct telling *telling, const struct outlook *outlook)
 {
     char finish[CLOCK_TEXT_SIZE], late[CLOCK_TEXT_SIZE];
-    printf("%-15s %s", "deadline status", outlook->deadline_status);
+    struct buffer *out = &telling->text;
+    buffer_add_string(out, outlook->deadline_status);
     if (outlook->finish)
-        printf(": estimated completion %s (80th percentile: %s)",
-               clock_local(outlook->finish, finish), clock_local(outlook->late, late));
-    if (outlook->reason.length)
-        printf("%s %.*s", outlook->finish ? ";" : ":", (int)outlook->reason.length,
-               outlook->reason.data);
-    printf("\n");
+        buffer_printf(out, ": estimated completion %s (80th percentile: %s)",
+                      clock_local(outlook->finish, finish), clock_local(outlook->late, late));
+    if (outlook->reason.length) {
+        buffer_add_string(out, outlook->finish ? "; " : ": ");
+        buffer_add_text(out, outlook->reason);
+    }
+    tell(telling, "deadline status");
 }
 
 static int64_t size_of(const struct job_view *view)
@@ -137,51 +152,62 @@ static int64_t size_of(const struct job_view *view)
     return view->record.size_now > 0 ? view->record.size_now : view->record.size;
 }
 
-static void print_size(const struct job_view *view, const struct outlook *outlook)
+static void tell_size(struct telling *telling, const struct job_view *view,
+                      const struct outlook *outlook)
 {
     char now[SIZE_TEXT_SIZE], least[SIZE_TEXT_SIZE], most[SIZE_TEXT_SIZE], next[SIZE_TEXT_SIZE];
     const struct sizes *sizes = &view->record.sizes;
     if (sizes->kind == SIZE_FIXED || size_of(view) == 0)
         return;
-    printf("%-15s %s (from %s to %s)", "size", size_text(sizes->kind, size_of(view), now),
-           size_text(sizes->kind, sizes->least, least), size_text(sizes->kind, sizes->most, most));
+    buffer_printf(&telling->text, "%s (from %s to %s)", size_text(sizes->kind, size_of(view), now),
+                  size_text(sizes->kind, sizes->least, least),
+                  size_text(sizes->kind, sizes->most, most));
     if (outlook->next && outlook->next != size_of(view))
-        printf(", is to have %s", size_text(sizes->kind, outlook->next, next));
-    printf("\n");
+        buffer_printf(&telling->text, ", is to have %s",
+                      size_text(sizes->kind, outlook->next, next));
+    tell(telling, "size");
 }
 
-static void print_progress(const struct outlook *outlook)
+static void tell_progress(struct telling *telling, const struct outlook *outlook)
 {
     const struct progress *progress = outlook->progress;
+    struct buffer *out = &telling->text;
     if (progress->total > 0 || progress->done > 0) {
-        printf("%-15s %g", "progress", progress->done);
+        buffer_printf(out, "%g", progress->done);
         if (progress->total > 0)
-            printf(" of %g units (%.0f %%)", progress->total,
-                   100 * progress->done / progress->total);
+            buffer_printf(out, " of %g units (%.0f %%)", progress->total,
+                          100 * progress->done / progress->total);
         else
-            printf(" units");
+            buffer_add_string(out, " units");
         if (progress->rate > 0)
-            printf(", %.3g a second", progress->rate);
-        printf("\n");
+            buffer_printf(out, ", %.3g a second", progress->rate);
+        tell(telling, "progress");
     }
-    if (outlook->used >= 0 && outlook->allocated > 0)
-        printf("%-15s CPU efficiency %.0f %%: %.2f of %.2f core-seconds\n", "used",
-               100 * (double)outlook->used / (double)outlook->allocated,
-               (double)outlook->used / 1000, (double)outlook->allocated / 1000);
+    if (outlook->used >= 0 && outlook->allocated > 0) {
+        buffer_printf(out, "CPU efficiency %.0f %%: %.2f of %.2f core-seconds",
+                      100 * (double)outlook->used / (double)outlook->allocated,
+                      (double)outlook->used / 1000, (double)outlook->allocated / 1000);
+        tell(telling, "used");
+    }
 }
 
-void outlook_print(const struct job_view *view, const struct outlook *outlook)
+void outlook_tell(const struct job_view *view, const struct outlook *outlook, outlook_fact *fact,
+                  void *context)
 {
+    struct telling telling = {.tell = fact, .context = context};
     char deadline[CLOCK_TEXT_SIZE];
-    if (outlook->deadline)
-        printf("%-15s %s%s\n", "deadline", clock_local(outlook->deadline, deadline),
-               text_is(view->record.deadline_mode, "firm") ? " (firm)" : "");
+    if (outlook->deadline) {
+        buffer_printf(&telling.text, "%s%s", clock_local(outlook->deadline, deadline),
+                      text_is(view->record.deadline_mode, "firm") ? " (firm)" : "");
+        tell(&telling, "deadline");
+    }
     if (outlook->deadline_status)
-        print_deadline_status(outlook);
+        tell_deadline_status(&telling, outlook);
     if (view->readable)
-        print_size(view, outlook);
+        tell_size(&telling, view, outlook);
     if (outlook->progress)
-        print_progress(outlook);
+        tell_progress(&telling, outlook);
+    buffer_free(&telling.text);
 }
 
 /* ---- for programs ---- */

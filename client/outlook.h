@@ -36,8 +36,10 @@ bool outlook_is_there(const struct outlook *outlook);
 enum { OUTLOOK_TEXT_SIZE = 64 };
 const char *outlook_text(const struct outlook *outlook, char buffer[static OUTLOOK_TEXT_SIZE]);
 
-/* The lines of `dlspool show`. */
-void outlook_print(const struct job_view *view, const struct outlook *outlook);
+/* Tell all of it as facts for people, each with its name: "deadline", "size", "progress". */
+typedef void outlook_fact(void *context, const char *name, struct text text);
+void outlook_tell(const struct job_view *view, const struct outlook *outlook, outlook_fact *fact,
+                  void *context);
 
 /* Members of an object for --json; `whole`: with progress and sizes. */
 void outlook_put(struct arena *arena, struct value *tree, const struct job_view *view,

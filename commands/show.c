@@ -41,6 +41,12 @@ static void print_fact(const char *name, struct text text)
         printf("%-15s %.*s\n", name, (int)text.length, text.data);
 }
 
+static void print_outlook(void *context, const char *name, struct text text)
+{
+    (void)context;
+    print_fact(name, text);
+}
+
 /* Print the library version of the job's image, and the requested one where that is less
  * precise. */
 static void print_version(const struct job_record *record)
@@ -235,7 +241,7 @@ static void print_people(const struct spool *spool, const struct job_view *view,
     print_fact("commit", record->commit);
     if (record->attempt)
         printf("%-15s %d\n", "attempt", record->attempt);
-    outlook_print(view, outlook);
+    outlook_tell(view, outlook, print_outlook, NULL);
     if (!view->readable)
         printf(
             "\n%s. What runs is followed to its end by what the log says; to run it once more, submit its "

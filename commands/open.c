@@ -1,9 +1,7 @@
 /* commands/open.c - the spool of the command line, and its templates */
 #include "commands/open.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "client/templates.h"
 #include "commands/complain.h"
 #include "commands/options.h"
 
@@ -31,19 +29,5 @@ int open_spool_and_settings(struct spool *spool, struct settings *settings)
 struct repository *open_templates(const char *path, const char *revision, bool faulty,
                                   struct error *error)
 {
-    char own[PATH_MAX + 32];
-    snprintf(own, sizeof(own), "%s/templates.git", option_spool);
-    struct repository *repository = repository_open(path ? path : own, revision, error);
-    const char *pushed = getenv("GIT_OBJECT_DIRECTORY");
-    if (!repository)
-        return NULL;
-    repository_read_host(repository, option_spool);
-    if (faulty)
-        repository_serve_faulty(repository);
-    if ((pushed && *pushed && repository_add_objects(repository, pushed, error)) ||
-        repository_refresh(repository, error)) {
-        repository_close(repository);
-        return NULL;
-    }
-    return repository;
+    return templates_open(option_spool, path, revision, faulty, error);
 }

@@ -18,6 +18,7 @@
 #include "stages/sandbox_files.h"
 #include "web/approvals_page.h"
 #include "web/assets.h"
+#include "web/difference_page.h"
 #include "web/dlworkspace_api.h"
 #include "web/dlworkspace_control.h"
 #include "web/job_page.h"
@@ -48,7 +49,7 @@ static const struct route *const tables[] = {
     jobs_api_routes,    requests_api_routes,    jobs_page_routes,
     new_page_routes,    approvals_page_routes,  assets_routes,
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
-    job_page_routes};
+    job_page_routes,    difference_page_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

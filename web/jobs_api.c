@@ -14,6 +14,7 @@
 #include "client/outlook.h"
 #include "spool/meant.h"
 #include "web/job_list.h"
+#include "web/job_output.h"
 
 static const char plain_type[] = "text/plain; charset=utf-8";
 
@@ -156,17 +157,23 @@ static void show_why(struct exchange *exchange)
 
 /* ---- output ---- */
 
+/* Open the directory with the output of the attempt that the query means.  -1 after a reply. */
 static int open_output(struct exchange *exchange)
 {
+    char name[JOB_OUTPUT_NAME_SIZE];
     struct job_view view;
+    struct error error;
     if (!jobs_api_find(exchange, &view))
         return -1;
+    if (job_output_directory(exchange, &view, name, &error)) {
+        exchange_reply_problem(exchange, HTTP_BAD_REQUEST, error.text);
+        return -1;
+    }
     int job = job_open(exchange->spool, &view.place);
     int output =
-        job < 0 ? -1
-                : sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+        job < 0 ? -1 : sys.openat(job, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (output < 0)
-        refuse_by_errno(exchange, "output/");
+        refuse_by_errno(exchange, name);
     if (job >= 0)
         sys.close(job);
     return output;

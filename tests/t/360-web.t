@@ -150,6 +150,7 @@ cat >"$scratch/table" <<TABLE
 403 GET /jobs/{id}/manifest id=$id
 404 GET /jobs/{id}/manifest id=nothing
 200 GET /jobs/{id}/output id=$mine
+400 GET /jobs/{id}/output id=$mine query=attempt=x
 403 GET /jobs/{id}/output id=$id
 404 GET /jobs/{id}/output id=nothing
 200 GET /jobs/{id}/output/{file} id=$mine file=main-0.log

@@ -1,123 +1,146 @@
 /* web/job_page.c - the page of one job: why, what may be asked of it, what it is, and its files */
 #include "web/job_page.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/directory.h"
 #include "base/duration.h"
 #include "base/quantity.h"
 #include "base/system.h"
+#include "client/outlook.h"
+#include "spool/eventlog.h"
 #include "web/html.h"
+#include "web/job_output.h"
 #include "web/jobs_api.h"
 #include "web/jobs_page.h"
 #include "web/requests_api.h"
 
-enum {
-    LOG_SHOWN = 64 * 1024,
-    OUTPUT_SHOWN = 16 * 1024
-}; /* bytes at the end of a file that a page shows */
+enum { FILE_SHOWN = 64 * 1024 }; /* bytes at the end of a file that the page shows */
 
-static void add_summary(struct buffer *out, const struct job_view *view)
+/* ---- what it is ---- */
+
+static void add_outlook_fact(void *context, const char *name, struct text text)
 {
-    const struct job_record *record = &view->record;
-    char resources[RESOURCES_TEXT_SIZE], span[CLOCK_TEXT_SIZE];
-    int64_t elapsed = view_elapsed(view);
-    buffer_add_string(out, "<dl>\n<dt>State</dt><dd>");
+    char capital[32];
+    snprintf(capital, sizeof(capital), "%s", name);
+    capital[0] = (char)toupper((unsigned char)capital[0]);
+    html_fact(context, capital, text);
+}
+
+/* Its deadline, size and progress. */
+static void add_outlook(struct exchange *exchange, struct buffer *out, const struct job_view *view,
+                        int job)
+{
+    struct plan_file plan = {.time = 0};
+    struct outlook outlook;
+    plan_file_read(exchange->spool, exchange->arena, &plan, NULL);
+    outlook_read(exchange->spool, view, &plan, clock_now(), &outlook);
+    if (job >= 0)
+        outlook_measure(job, exchange->arena, &outlook);
+    outlook_tell(view, &outlook, add_outlook_fact, out);
+    if (outlook.progress && outlook.progress->total > 0)
+        buffer_printf(out,
+                      "<dt>Done</dt><dd><meter min=\"0\" max=\"%g\" value=\"%g\" "
+                      "aria-label=\"Progress\">%.0f %%</meter></dd>\n",
+                      outlook.progress->total, outlook.progress->done,
+                      100 * outlook.progress->done / outlook.progress->total);
+}
+
+static void add_state(struct buffer *out, const struct job_view *view)
+{
+    struct buffer tasks = {0};
+    int code = view_exit_code(view);
+    buffer_add_string(out, "<dt>State</dt><dd>");
     jobs_page_add_state(out, view);
+    if (code >= 0)
+        buffer_printf(out, ", exit code %d", code);
+    view_print_tasks(view, &tasks);
+    if (tasks.length) {
+        buffer_add_string(out, ": ");
+        html_text(out, buffer_text(&tasks));
+    }
+    buffer_free(&tasks);
     buffer_add_string(out, "</dd>\n");
-    html_fact(out, "Owner", record->owner);
-    html_fact(out, "Library", record->library);
-    html_fact(out, "Type", record->type);
-    html_fact(out, "Queue", record->queue);
+}
+
+static void add_numbers(struct buffer *out, const struct job_record *record)
+{
+    char resources[RESOURCES_TEXT_SIZE], number[32], span[CLOCK_TEXT_SIZE];
     html_fact(
         out, "Requests",
         text_of(quantity_format_resources(record->cpus, record->memory, record->gpus, resources)));
-    html_fact(out, "Image", record->image);
-    html_fact(out, "Template", record->template_path);
-    html_fact(out, "Node", text_of(view->situation.node));
+    html_fact(out, "GPU type", record->gpu_type);
+    if (record->time_limit)
+        html_fact(out, "Time limit", text_of(duration_format(record->time_limit, span)));
+    snprintf(number, sizeof(number), "%d", record->priority);
+    if (record->priority)
+        html_fact(out, "Priority", text_of(number));
+    snprintf(number, sizeof(number), "%d", record->attempt);
+    if (record->attempt)
+        html_fact(out, "Attempt", text_of(number));
+}
+
+/* The facts of the job, those first that change. */
+static void add_summary(struct exchange *exchange, struct buffer *out, const struct job_view *view,
+                        int job)
+{
+    const struct job_record *record = &view->record;
+    char span[CLOCK_TEXT_SIZE];
+    int64_t elapsed = view_elapsed(view);
+    buffer_add_string(out, "<dl>\n");
+    add_state(out, view);
+    html_fact(out, "Name", record->name);
+    html_fact(out, "Owner", record->owner);
     html_fact_time(out, "Submitted", id_time(text_of(view->place.id)));
     html_fact_time(out, "Started", view->situation.started);
     html_fact_time(out, "Ended", view->situation.ended);
     if (elapsed >= 0)
         html_fact(out, "Elapsed", text_of(duration_format(elapsed, span)));
+    add_outlook(exchange, out, view, job);
+    add_numbers(out, record);
+    html_fact(out, "Queue", record->queue);
+    html_fact(out, "Node", text_of(view->situation.node));
+    html_fact(out, "Library", record->library);
+    html_fact(out, "Version",
+              record->library_version.length ? record->library_version : record->version);
+    html_fact(out, "Type", record->type);
+    html_fact(out, "Array", record->array);
+    html_fact(out, "Image", record->image);
+    html_fact(out, "Template", record->template_path);
+    html_fact(out, "Commit", record->commit);
     buffer_add_string(out, "</dl>\n");
 }
 
-/* Append the last bytes of a file, from the start of a line on, and a link to all of it. */
-static void add_file(struct buffer *out, int directory, const char *name, const char *link,
-                     off_t most)
+/* What has happened, the last first. */
+static void add_log(struct buffer *out, const char *id, int job)
 {
-    struct stat status;
-    struct buffer bytes = {0};
-    int file = sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
-    if (file < 0 || sys.fstat(file, &status) || !S_ISREG(status.st_mode)) {
-        buffer_add_string(out, file < 0 && errno == EACCES ? "<p>You may not read this.</p>\n"
-                                                           : "<p>There is none.</p>\n");
-        if (file >= 0)
-            sys.close(file);
-        return;
+    enum { SHOWN = 200 };
+    static const struct html_column columns[] = {{"Time", ""}, {"Event", ""}, {"Of it", ""}};
+    struct buffer log = {0};
+    struct event events[SHOWN];
+    size_t count = 0;
+    eventlog_read(job, &log, NULL);
+    struct text rest = buffer_text(&log);
+    for (struct event event; eventlog_next(&rest, &event); count++)
+        events[count % SHOWN] = event;
+    html_heading(out, "Log");
+    html_table_begin(out, "Log", columns, ARRAY_COUNT(columns));
+    for (size_t i = 0; i < count && i < SHOWN; i++) {
+        const struct event *event = &events[(count - 1 - i) % SHOWN];
+        buffer_add_string(out, "<tr>");
+        html_cell_time(out, "time", event->time);
+        html_cell(out, "", event->name);
+        html_cell(out, "why", event->rest);
+        buffer_add_string(out, "</tr>\n");
     }
-    off_t start = status.st_size > most ? status.st_size - most : 0;
-    char *room = buffer_reserve(&bytes, (size_t)(status.st_size - start));
-    ssize_t count = sys.pread(file, room, (size_t)(status.st_size - start), start);
-    sys.close(file);
-    struct text text = {room, count > 0 ? (size_t)count : 0};
-    if (start && text.length) {
-        const char *line = memchr(text.data, '\n', text.length);
-        size_t cut = line ? (size_t)(line + 1 - text.data) : 0;
-        text = (struct text){text.data + cut, text.length - cut};
-        buffer_add_string(out, "<p>The end of it.</p>\n");
-    }
-    buffer_add_string(out, "<pre tabindex=\"0\">");
-    html_text(out, text);
-    buffer_add_string(out, "</pre>\n<p><a href=\"");
-    html_string(out, link);
-    buffer_add_string(out, "\">All of it</a></p>\n");
-    buffer_free(&bytes);
+    html_table_end(out);
+    buffer_printf(out, "<p><a href=\"/dlspool/v1/jobs/%s/log\">As a file</a></p>\n", id);
+    buffer_free(&log);
 }
 
-struct output {
-    struct buffer *out;
-    const char *id;
-    int directory;
-    size_t count;
-};
-
-static int add_output(void *context, const char *name, unsigned char type)
-{
-    struct output *output = context;
-    struct buffer link = {0};
-    (void)type;
-    if (name[0] == '.')
-        return 0;
-    output->count++;
-    buffer_add_string(output->out, "<h3>");
-    html_string(output->out, name);
-    buffer_add_string(output->out, "</h3>\n");
-    buffer_printf(&link, "/dlspool/v1/jobs/%s/output/%s", output->id, name);
-    buffer_add_byte(&link, '\0');
-    add_file(output->out, output->directory, name, link.data, OUTPUT_SHOWN);
-    buffer_free(&link);
-    return 0;
-}
-
-static void add_outputs(struct buffer *out, int job, const char *id)
-{
-    int directory = sys.openat(job, "output", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    struct output output = {out, id, directory, 0};
-    if (directory >= 0) {
-        directory_walk(directory, add_output, &output);
-        sys.close(directory);
-    }
-    if (!output.count)
-        buffer_add_string(out, directory < 0 && errno == EACCES ? "<p>You may not read this.</p>\n"
-                                                                : "<p>There is none yet.</p>\n");
-}
+/* ---- what may be asked of it ---- */
 
 static void add_job_actions(struct buffer *out, const struct exchange *exchange,
                             const struct job_view *view)
@@ -130,14 +153,32 @@ static void add_job_actions(struct buffer *out, const struct exchange *exchange,
         if (requests_api_applies(exchange, view, jobs_page_verbs[i]))
             buffer_printf(out, "<button name=\"verb\" value=\"%s\">%s</button>", jobs_page_verbs[i],
                           jobs_page_verbs[i]);
-    buffer_add_string(out, "</form>\n");
+    buffer_printf(out, "<a href=\"/new?from=%s\">Submit one like it</a></form>\n", view->place.id);
 }
 
 static void add_named_file(struct exchange *exchange, struct buffer *out, int job, const char *id,
                            const char *file, const char *path)
 {
-    add_file(out, job, file, arena_printf(exchange->arena, "/dlspool/v1/jobs/%s/%s", id, path).data,
-             LOG_SHOWN);
+    job_output_add_file(out, job, file,
+                        arena_printf(exchange->arena, "/dlspool/v1/jobs/%s/%s", id, path).data,
+                        FILE_SHOWN, NULL);
+}
+
+/* What was asked for, and what was made of it. */
+static void add_files(struct exchange *exchange, struct buffer *out, const struct job_view *view,
+                      int job)
+{
+    const char *id = view->place.id;
+    struct text request = view->record.request_file;
+    html_heading(out, "Request");
+    if (request.length && !memchr(request.data, '/', request.length))
+        add_named_file(exchange, out, job, id,
+                       arena_text(exchange->arena, request.data, request.length).data, "request");
+    html_heading(out, "Manifest");
+    buffer_printf(
+        out, "<p><a href=\"/jobs/%s/difference\">What today's templates would change</a></p>\n",
+        id);
+    add_named_file(exchange, out, job, id, "manifest.yaml", "manifest");
 }
 
 /* One job: why, what may be asked of it, what it is, and its files. */
@@ -151,26 +192,19 @@ static void show_job(struct exchange *exchange)
         html_reply_sentence(exchange, status, error.text);
         return;
     }
-    const char *id = view.place.id;
-    struct text request = view.record.request_file;
-    html_begin(&out, id, "");
-    if (view.why.length)
-        html_say(&out, "alert", text_trim(view.why));
-    add_job_actions(&out, exchange, &view);
-    add_summary(&out, &view);
+    struct waiting_file waiting;
+    waiting_read(exchange->spool, &waiting);
+    view_take_waiting(&view, &waiting, exchange->arena);
     int job = job_open(exchange->spool, &view.place);
+    html_begin(&out, view.place.id, "");
+    if (view.why.length)
+        html_say(&out, view.situation.state == JOB_FAILED ? "alert" : "note", text_trim(view.why));
+    add_job_actions(&out, exchange, &view);
+    add_summary(exchange, &out, &view, job);
     if (job >= 0) {
-        html_heading(&out, "Output");
-        add_outputs(&out, job, id);
-        html_heading(&out, "Log");
-        add_named_file(exchange, &out, job, id, "log", "log");
-        html_heading(&out, "Request");
-        if (request.length && !memchr(request.data, '/', request.length))
-            add_named_file(exchange, &out, job, id,
-                           arena_text(exchange->arena, request.data, request.length).data,
-                           "request");
-        html_heading(&out, "Manifest");
-        add_named_file(exchange, &out, job, id, "manifest.yaml", "manifest");
+        job_output_add(exchange, &out, &view, job);
+        add_log(&out, view.place.id, job);
+        add_files(exchange, &out, &view, job);
         sys.close(job);
     }
     html_reply(exchange, HTTP_OK, &out);

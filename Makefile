@@ -51,7 +51,7 @@ ALL_CFLAGS = -std=c17 $(WARNINGS) $(HARDEN) $(CFLAGS) $(PACKAGE_CFLAGS)
 ALL_LIBS   = $(HARDEN_LD) $(LDFLAGS) $(PACKAGE_LIBS) -lm
 
 SOURCES := $(foreach room,$(ROOMS),$(wildcard $(room)/*.c))
-OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/schema_table.o $(BUILD)/host_script.o $(BUILD)/web_style.o $(BUILD)/web_openapi.o
+OBJECTS := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o $(BUILD)/schema_table.o $(BUILD)/host_script.o $(BUILD)/web_style.o $(BUILD)/web_script.o $(BUILD)/web_openapi.o
 
 # What `dlspool init` puts into a new spool travels inside the program.
 TEMPLATES := $(shell find templates -type f | LC_ALL=C sort)
@@ -116,11 +116,15 @@ $(BUILD)/web_style.c: web/style.css tools/embed
 	@mkdir -p $(@D)
 	@tools/embed --bytes web_style $< > $@.new && mv $@.new $@
 
+$(BUILD)/web_script.c: web/page.js tools/embed
+	@mkdir -p $(@D)
+	@tools/embed --bytes web_script $< > $@.new && mv $@.new $@
+
 $(BUILD)/web_openapi.c: web/openapi.yaml tools/embed
 	@mkdir -p $(@D)
 	@tools/embed --bytes web_openapi $< > $@.new && mv $@.new $@
 
-$(BUILD)/embedded.o $(BUILD)/schema_table.o $(BUILD)/host_script.o $(BUILD)/web_style.o $(BUILD)/web_openapi.o: $(BUILD)/%.o: $(BUILD)/%.c
+$(BUILD)/embedded.o $(BUILD)/schema_table.o $(BUILD)/host_script.o $(BUILD)/web_style.o $(BUILD)/web_script.o $(BUILD)/web_openapi.o: $(BUILD)/%.o: $(BUILD)/%.c
 	@echo '  CC  $<'; $(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The library as one archive, so that a unit test links what it uses.

@@ -1,4 +1,4 @@
-/* web/assets.h - files that the program carries and serves as they are: pages' style, the description of the API */
+/* web/assets.h - files that the program carries and serves as they are: style and script of pages, openapi.yaml */
 #ifndef WEB_ASSETS_H
 #define WEB_ASSETS_H
 

@@ -56,10 +56,14 @@ void html_string(struct buffer *out, const char *string)
 void html_begin(struct buffer *out, const char *title, const char *here)
 {
     static const char *const menu[][2] = {
-        {"/jobs", "Jobs"}, {"/new", "New job"}, {"/approvals", "Approvals"}};
+        {"/jobs", "Jobs"},
+        {"/new", "New job"},
+        {"/approvals", "Approvals"},
+    };
     buffer_add_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                            "<meta name=\"viewport\" content=\"width=device-width\">\n"
-                           "<link rel=\"stylesheet\" href=\"/style.css\">\n<title>");
+                           "<link rel=\"stylesheet\" href=\"/style.css\">\n"
+                           "<script src=\"/page.js\" defer></script>\n<title>");
     html_string(out, title);
     buffer_add_string(out, " - dlspool</title>\n</head>\n<body>\n"
                            "<a class=\"skip\" href=\"#content\">To the content</a>\n"

@@ -57,12 +57,14 @@ int job_list_read(const struct exchange *exchange, struct job_list *list, struct
 {
     struct job_filter filter;
     struct job_place place;
+    struct waiting_file waiting;
     struct text after = exchange_query(exchange, "after"),
                 queue = exchange_query(exchange, "queue");
     int limit = read_limit(exchange, error), result = 0;
     *list = (struct job_list){.more = false};
     if (limit < 0 || read_filter(exchange, &filter, error))
         return HTTP_BAD_REQUEST;
+    waiting_read(exchange->spool, &waiting);
     struct gathering *gathering = gather_open(exchange->spool, &filter);
     list->views = arena_allocate(exchange->arena, (size_t)limit * sizeof(*list->views));
     while (gathering && list->count < (size_t)limit &&
@@ -72,6 +74,7 @@ int job_list_read(const struct exchange *exchange, struct job_list *list, struct
             (view_read(exchange->spool, &place, exchange->arena, view) && errno != EACCES) ||
             !job_filter_takes(&filter, view) || !has_queue(queue, view))
             continue;
+        view_take_waiting(view, &waiting, exchange->arena);
         list->count++;
     }
     list->more = result > 0;

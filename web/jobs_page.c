@@ -3,6 +3,8 @@
 
 #include "base/array.h"
 #include "base/duration.h"
+#include "base/clock.h"
+#include "client/outlook.h"
 #include "web/form.h"
 #include "web/html.h"
 #include "web/job_list.h"
@@ -31,7 +33,9 @@ static void add_filter(struct buffer *out, const struct exchange *exchange)
 
 static void add_actions(struct buffer *out)
 {
-    buffer_add_string(out, "<div class=\"actions\">With the ticked jobs:");
+    buffer_add_string(out,
+                      "<div class=\"actions\"><label class=\"row\" hidden>"
+                      "<input type=\"checkbox\" id=\"all\">Tick all</label> With the ticked jobs:");
     for (size_t i = 0; i < JOBS_PAGE_VERBS; i++)
         buffer_printf(out, " <button name=\"verb\" value=\"%s\">%s</button>", jobs_page_verbs[i],
                       jobs_page_verbs[i]);
@@ -44,8 +48,12 @@ void jobs_page_add_state(struct buffer *out, const struct job_view *view)
     buffer_printf(out, "<span class=\"state %s\">%s</span>", state, state);
 }
 
-static void add_job(struct buffer *out, const struct job_view *view)
+/* A row of the list. */
+static void add_job(const struct exchange *exchange, struct buffer *out,
+                    const struct plan_file *plan, const struct job_view *view)
 {
+    struct outlook outlook;
+    char deadline[CLOCK_TEXT_SIZE];
     char span[CLOCK_TEXT_SIZE];
     int64_t elapsed = view_elapsed(view);
     buffer_add_string(out, "<tr><td><input type=\"checkbox\" name=\"id\" value=\"");
@@ -61,6 +69,12 @@ static void add_job(struct buffer *out, const struct job_view *view)
     html_cell(out, "why", view_sentence(view));
     html_cell(out, "optional", view->record.queue);
     html_cell_number(out, "number optional", view->record.gpus);
+    outlook_read(exchange->spool, view, plan, clock_now(), &outlook);
+    html_cell(out, "optional",
+              arena_printf(exchange->arena, "%s%s%s",
+                           outlook.deadline ? clock_local(outlook.deadline, deadline) : "",
+                           outlook.deadline && outlook.deadline_status ? ", " : "",
+                           outlook.deadline_status ? outlook.deadline_status : ""));
     html_cell_time(out, "optional", id_time(text_of(view->place.id)));
     html_cell(out, "optional", text_of(elapsed >= 0 ? duration_format(elapsed, span) : ""));
     buffer_add_string(out, "</tr>\n");
@@ -86,23 +100,26 @@ static void show_jobs(struct exchange *exchange)
                                                  {"Why", ""},
                                                  {"Queue", "optional"},
                                                  {"GPUs", "number optional"},
+                                                 {"Deadline", "optional"},
                                                  {"Submitted", "optional"},
                                                  {"Elapsed", "optional"}};
     struct buffer out = {0};
     struct error error;
     struct job_list list;
+    struct plan_file plan = {.time = 0};
     int status = job_list_read(exchange, &list, &error);
     if (status != HTTP_OK) {
         html_reply_sentence(exchange, status, error.text);
         return;
     }
+    plan_file_read(exchange->spool, exchange->arena, &plan, NULL);
     html_begin(&out, "Jobs", "/jobs");
     add_filter(&out, exchange);
     buffer_add_string(&out, "<form method=\"post\" action=\"/jobs\">\n");
     add_actions(&out);
     html_table_begin(&out, "Jobs", columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < list.count; i++)
-        add_job(&out, &list.views[i]);
+        add_job(exchange, &out, &plan, &list.views[i]);
     html_table_end(&out);
     buffer_add_string(&out, "</form>\n");
     if (!list.count)

@@ -59,6 +59,7 @@ void html_begin(struct buffer *out, const char *title, const char *here)
         {"/jobs", "Jobs"},
         {"/new", "New job"},
         {"/approvals", "Approvals"},
+        {"/usage", "Usage"},
     };
     buffer_add_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                            "<meta name=\"viewport\" content=\"width=device-width\">\n"

@@ -32,6 +32,7 @@
 #include "web/requests_api.h"
 #include "web/scope.h"
 #include "web/server.h"
+#include "web/usage_page.h"
 
 static const struct server_limits usual_limits = {
     .connections = 64, .idle = 30, .body = (size_t)1024 * 1024};
@@ -49,7 +50,7 @@ static const struct route *const tables[] = {
     jobs_api_routes,    requests_api_routes,    jobs_page_routes,
     new_page_routes,    approvals_page_routes,  assets_routes,
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
-    job_page_routes,    difference_page_routes};
+    job_page_routes,    difference_page_routes, usage_page_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

@@ -1,0 +1,249 @@
+/* web/usage_page.c - the page of what was used, with a picture, and the same as CSV
+ *
+ * The sums are those of `dlspool report`.  Fields of the query: by, one of its words; since and until, times as of
+ * --starttime; whose=all, of all users.
+ */
+#include "web/usage_page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "client/job_filter.h"
+#include "client/report_sums.h"
+#include "web/chart.h"
+#include "web/html.h"
+
+enum { MOST_BARS = 25 };
+static const double hour = 3600000; /* milliseconds */
+
+struct report {
+    enum report_kind kind;
+    struct usage_filter filter;
+    struct report_sums *sums;
+    struct report_row **rows;
+    size_t count;
+};
+
+static const struct html_choice choices[REPORT_KINDS] = {
+    {"utilization", "day"}, {"users", "user"}, {"groups", "group"},
+    {"queues", "queue"},    {"sizes", "GPUs"}, {"deadlines", "user, with deadlines"},
+};
+
+static const char *const headings[REPORT_KINDS] = {"Day", "User", "Group", "Queue", "GPUs", "User"};
+
+/* ---- sums ---- */
+
+static int read_kind(struct text word, enum report_kind *kind, struct error *error)
+{
+    struct error_quote_buffer quote;
+    *kind = REPORT_UTILIZATION;
+    if (!word.length)
+        return 0;
+    for (int i = 0; i < REPORT_KINDS; i++)
+        if (text_is(word, report_sums_words[i])) {
+            *kind = (enum report_kind)i;
+            return 0;
+        }
+    return error_set(error,
+                     "by: found \"%s\", expected utilization, users, groups, queues, sizes or "
+                     "deadlines",
+                     error_quote(&quote, word.data, word.length));
+}
+
+static int read_time(const struct exchange *exchange, const char *name, int64_t *time,
+                     struct error *error)
+{
+    struct text word = exchange_query(exchange, name);
+    if (!word.length)
+        return 0;
+    return job_filter_read_time(name, arena_text(exchange->arena, word.data, word.length).data,
+                                time, error);
+}
+
+static int take_attempt(void *context, const struct usage *usage)
+{
+    report_sums_add(context, usage);
+    return 0;
+}
+
+/* HTTP_OK, or another status and a sentence. */
+static int make_report(const struct exchange *exchange, struct report *report, struct error *error)
+{
+    *report = (struct report){.filter.all = text_is(exchange_query(exchange, "whose"), "all")};
+    if (read_kind(exchange_query(exchange, "by"), &report->kind, error))
+        return HTTP_BAD_REQUEST;
+    if (usage_filter_prepare(&report->filter, exchange->spool, error))
+        return HTTP_INTERNAL_ERROR;
+    if (read_time(exchange, "since", &report->filter.from, error) ||
+        read_time(exchange, "until", &report->filter.until, error))
+        return HTTP_BAD_REQUEST;
+    report->sums = report_sums_new(report->kind, &report->filter);
+    if (usage_scan(exchange->spool, usage_filter_since(&report->filter), take_attempt, report->sums,
+                   error))
+        return HTTP_INTERNAL_ERROR;
+    report->rows = report_sums_rows(report->sums, &report->count);
+    return HTTP_OK;
+}
+
+static void free_report(struct report *report)
+{
+    free(report->rows);
+    if (report->sums)
+        report_sums_free(report->sums);
+}
+
+/* ---- the page ---- */
+
+static void add_filter(struct buffer *out, const struct exchange *exchange)
+{
+    static const struct html_choice whose[] = {{"", "mine"}, {"all", "everybody's"}};
+    html_filter_begin(out, "/usage");
+    html_filter_choice(out, exchange, "by", "By", choices, REPORT_KINDS);
+    html_filter_choice(out, exchange, "whose", "Whose", whose, ARRAY_COUNT(whose));
+    html_filter_text(out, exchange, "since", "Since (30d)");
+    html_filter_text(out, exchange, "until", "Until (now)");
+    html_filter_end(out);
+}
+
+/* The hours of GPUs, or of CPUs where nobody had any. */
+static void add_chart(struct exchange *exchange, struct buffer *out, const struct report *report)
+{
+    bool gpus = false, days = report->kind == REPORT_UTILIZATION;
+    struct chart_bar *bars = arena_allocate(exchange->arena, (report->count + 1) * sizeof(*bars));
+    for (size_t i = 0; i < report->count; i++)
+        gpus = gpus || report->rows[i]->gpu_held > 0;
+    for (size_t i = 0; i < report->count; i++)
+        bars[i] = (struct chart_bar){
+            names_text(report->rows[i]),
+            (gpus ? report->rows[i]->gpu_held : report->rows[i]->cpu_held) / hour};
+    const char *unit = gpus ? "GPU-hours" : "CPU-hours";
+    const char *title =
+        arena_printf(exchange->arena, "%s by %s", unit, choices[report->kind].label).data;
+    html_heading(out, title);
+    if (days)
+        chart_columns(out, title, unit, bars, report->count);
+    else
+        chart_bars(out, title, unit, bars, report->count < MOST_BARS ? report->count : MOST_BARS);
+}
+
+static void add_hours(struct buffer *out, const char *class, double time)
+{
+    char digits[32];
+    snprintf(digits, sizeof(digits), "%.2f", time / hour);
+    html_cell(out, class, text_of(digits));
+}
+
+static void add_row(struct buffer *out, enum report_kind kind, const struct report_row *row)
+{
+    double attempts = row->attempts ? (double)row->attempts : 1;
+    buffer_add_string(out, "<tr>");
+    html_cell_head(out, names_text(row));
+    html_cell_number(out, "number", row->attempts);
+    html_cell_number(out, "number", row->succeeded);
+    add_hours(out, "number", row->gpu_held);
+    add_hours(out, "number", row->cpu_held);
+    add_hours(out, "number optional", row->cpu_used);
+    add_hours(out, "number optional", row->waited / attempts);
+    if (kind != REPORT_UTILIZATION) { /* a job is not of a day */
+        html_cell_number(out, "number optional", row->met);
+        html_cell_number(out, "number optional", row->missed);
+    }
+    buffer_add_string(out, "</tr>\n");
+}
+
+static void add_table(struct buffer *out, const struct report *report)
+{
+    const struct html_column columns[] = {{headings[report->kind], ""},
+                                          {"Attempts", "number"},
+                                          {"Succeeded", "number"},
+                                          {"GPU-hours", "number"},
+                                          {"CPU-hours", "number"},
+                                          {"CPU used", "number optional"},
+                                          {"Mean wait, hours", "number optional"},
+                                          {"Deadlines met", "number optional"},
+                                          {"Missed", "number optional"}};
+    html_table_begin(out, "Sums", columns,
+                     ARRAY_COUNT(columns) - (report->kind == REPORT_UTILIZATION ? 2 : 0));
+    for (size_t i = 0; i < report->count; i++)
+        add_row(out, report->kind, report->rows[i]);
+    html_table_end(out);
+}
+
+static void show_usage(struct exchange *exchange)
+{
+    static const char *const kept[] = {"by", "whose", "since", "until"};
+    struct buffer out = {0};
+    struct report report;
+    struct error error;
+    int status = make_report(exchange, &report, &error);
+    if (status != HTTP_OK) {
+        free_report(&report);
+        html_reply_sentence(exchange, status, error.text);
+        return;
+    }
+    html_begin(&out, "Usage", "/usage");
+    add_filter(&out, exchange);
+    if (report.count) {
+        add_chart(exchange, &out, &report);
+        add_table(&out, &report);
+        buffer_add_string(&out, "<p><a href=\"/usage.csv?");
+        html_query(&out, exchange, kept, ARRAY_COUNT(kept));
+        buffer_add_string(&out, "\">As CSV</a></p>\n");
+    } else {
+        html_say(&out, "note", TEXT("No attempt has ended in that time."));
+    }
+    html_reply(exchange, HTTP_OK, &out);
+    free_report(&report);
+}
+
+/* ---- CSV ---- */
+
+void usage_page_add_field(struct buffer *out, struct text field)
+{
+    bool formula = field.length && memchr("=+-@\t\r", field.data[0], 6);
+    buffer_add_byte(out, '"');
+    if (formula)
+        buffer_add_byte(out, '\'');
+    for (size_t i = 0; i < field.length; i++) {
+        if (field.data[i] == '"')
+            buffer_add_byte(out, '"');
+        buffer_add_byte(out, field.data[i]);
+    }
+    buffer_add_byte(out, '"');
+}
+
+/* The same sums with one line for each row. */
+static void show_csv(struct exchange *exchange)
+{
+    struct buffer out = {0};
+    struct report report;
+    struct error error;
+    int status = make_report(exchange, &report, &error);
+    if (status != HTTP_OK) {
+        free_report(&report);
+        html_reply_sentence(exchange, status, error.text);
+        return;
+    }
+    buffer_add_string(&out, "of,attempts,succeeded,not_known,gpu_held_hours,cpu_held_hours,"
+                            "cpu_used_hours,wait_hours,deadlines,met,missed\r\n");
+    for (size_t i = 0; i < report.count; i++) {
+        const struct report_row *row = report.rows[i];
+        usage_page_add_field(&out, names_text(row));
+        buffer_printf(&out, ",%lld,%lld,%lld,%.6f,%.6f,%.6f,%.6f,%lld,%lld,%lld\r\n",
+                      (long long)row->attempts, (long long)row->succeeded, (long long)row->unknown,
+                      row->gpu_held / hour, row->cpu_held / hour, row->cpu_used / hour,
+                      row->waited / hour, (long long)row->jobs, (long long)row->met,
+                      (long long)row->missed);
+    }
+    exchange_add_header(exchange, "Content-Disposition",
+                        TEXT("attachment; filename=\"usage.csv\""));
+    exchange_reply_text(exchange, HTTP_OK, "text/csv; charset=utf-8",
+                        arena_take(exchange->arena, &out));
+    free_report(&report);
+}
+
+const struct route usage_page_routes[] = {
+    {"GET", "/usage", show_usage}, {"GET", "/usage.csv", show_csv}, {.pattern = NULL}};

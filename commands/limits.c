@@ -2,65 +2,16 @@
  *
  * The jobs of rendered/, held/ and submitted/ are counted as the stages count them (stages/shared/use.h).
  */
-#include <grp.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
-#include "base/quantity.h"
+#include "client/limit_amounts.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
-#include "stages/shared/use.h"
-
-enum { NAME_SIZE = 80 };
-
-/* What a row can limit. */
-struct amount {
-    const char *name; /* in dlspool.yaml */
-    int64_t limit, used, waiting;
-    bool is_counted; /* used and waiting mean something */
-    const char *(*format)(int64_t value, char buffer[static QUANTITY_TEXT_SIZE]);
-};
-enum { AMOUNTS = 9 };
-
-static const char *format_count(int64_t value, char buffer[static QUANTITY_TEXT_SIZE])
-{
-    snprintf(buffer, QUANTITY_TEXT_SIZE, "%" PRId64, value);
-    return buffer;
-}
-
-static const char *format_time(int64_t value, char buffer[static QUANTITY_TEXT_SIZE])
-{
-    char text[CLOCK_TEXT_SIZE];
-    snprintf(buffer, QUANTITY_TEXT_SIZE, "%s", duration_format(value, text));
-    return buffer;
-}
-
-static void list_amounts(const struct use_view *view, struct amount list[static AMOUNTS])
-{
-    const struct limit_row *row = view->row;
-    const struct use_amounts *used = &view->amounts[USE_RUNNING];
-    const struct use_amounts *waiting = &view->amounts[USE_WAITING];
-    const struct amount all[AMOUNTS] = {
-        {"running", row->running, used->jobs, waiting->jobs, true, format_count},
-        {"waiting", row->waiting, waiting->jobs, waiting->jobs, true, format_count},
-        {"cpus", row->cpus, used->cpus, waiting->cpus, true, quantity_format_cpus},
-        {"memory", row->memory, used->memory, waiting->memory, true, quantity_format_bytes},
-        {"gpus", row->gpus, used->gpus, waiting->gpus, true, format_count},
-        {"lend_gpus", row->lend_gpus, view->lent, 0, true, format_count},
-        {"borrow_gpus", row->borrow_gpus, view->borrowed, 0, true, format_count},
-        {"gpu_hours", row->gpu_time, used->gpu_time, waiting->gpu_time, true,
-         quantity_format_hours},
-        {"time_limit", row->time_limit, 0, 0, false, format_time},
-    };
-    memcpy(list, all, sizeof(all));
-}
 
 struct listing {
     struct arena *arena;
@@ -71,38 +22,23 @@ struct listing {
     bool titled;
 };
 
-/* The name of the user, group or queue that a row is about. */
-static void name_subject(const struct limit_row *row, struct text subject,
-                         char name[static NAME_SIZE])
-{
-    const struct group *group = NULL;
-    if (!limit_row_is_for_each(row))
-        subject = row->name;
-    else if (row->subject == LIMIT_GROUP && subject.length)
-        group = getgrgid((gid_t)strtoul(subject.data, NULL, 10));
-    if (group)
-        snprintf(name, NAME_SIZE, "%s", group->gr_name);
-    else
-        snprintf(name, NAME_SIZE, "%.*s", (int)subject.length, subject.data);
-}
-
 /* Print a line for each thing that the row limits. */
 static void print_amounts(struct listing *listing, const struct use_view *view, const char *name,
                           bool anybody)
 {
     const struct limit_row *row = view->row;
-    struct amount list[AMOUNTS];
-    char who[NAME_SIZE + 16], used[QUANTITY_TEXT_SIZE], waiting[QUANTITY_TEXT_SIZE];
+    struct limit_amount list[LIMIT_AMOUNTS];
+    char who[LIMIT_AMOUNTS_NAME_SIZE + 16], used[QUANTITY_TEXT_SIZE], waiting[QUANTITY_TEXT_SIZE];
     char limit[QUANTITY_TEXT_SIZE], falls[CLOCK_TEXT_SIZE];
-    list_amounts(view, list);
+    limit_amounts_list(view, list);
     if (!listing->titled)
         printf("%4s  %-24s %-12s %-10s %10s %10s %10s\n", "LINE", "WHO", "GPU TYPE", "OF", "LIMIT",
                "USED", "WAITING");
     listing->titled = true;
     snprintf(who, sizeof(who), "%s%s %s", anybody ? "each " : "",
              limit_row_subject_name(row->subject), anybody ? "" : name);
-    for (size_t i = 0; i < AMOUNTS; i++) {
-        const struct amount *amount = &list[i];
+    for (size_t i = 0; i < LIMIT_AMOUNTS; i++) {
+        const struct limit_amount *amount = &list[i];
         bool counted = amount->is_counted && !anybody;
         if (amount->limit < 0)
             continue;
@@ -118,7 +54,8 @@ static void print_amounts(struct listing *listing, const struct use_view *view, 
                clock_format(view->falls, falls));
 }
 
-static struct value *amount_tree(struct arena *arena, const struct amount *amount, bool anybody)
+static struct value *amount_tree(struct arena *arena, const struct limit_amount *amount,
+                                 bool anybody)
 {
     /* In the units of --json: CPUs, bytes, seconds. */
     double unit = strcmp(amount->name, "gpu_hours") == 0                     ? 3600000
@@ -140,16 +77,16 @@ static void add_tree(struct listing *listing, const struct use_view *view, const
     const struct limit_row *row = view->row;
     struct arena *arena = listing->arena;
     struct value *tree = value_object(arena);
-    struct amount list[AMOUNTS];
+    struct limit_amount list[LIMIT_AMOUNTS];
     char falls[CLOCK_TEXT_SIZE];
-    list_amounts(view, list);
+    limit_amounts_list(view, list);
     value_put(arena, tree, "line", value_number(arena, row->line));
     value_put(arena, tree, "of", value_string(arena, limit_row_subject_name(row->subject)));
     value_put(arena, tree, "name", anybody ? value_null(arena) : value_string(arena, name));
     value_put(arena, tree, "gpu_type",
               row->gpu_type.length ? value_text(arena, row->gpu_type) : value_null(arena));
     value_put(arena, tree, "over", value_string(arena, limit_row_over_name(row->over)));
-    for (size_t i = 0; i < AMOUNTS; i++)
+    for (size_t i = 0; i < LIMIT_AMOUNTS; i++)
         value_put(arena, tree, list[i].name,
                   list[i].limit < 0 ? value_null(arena) : amount_tree(arena, &list[i], anybody));
     value_put(arena, tree, "gpu_hours_period",
@@ -175,11 +112,11 @@ static void see_use(void *context, const struct use_view *view)
     struct listing *listing = context;
     const struct limit_row *row = view->row;
     const struct use_amounts *amounts = view->amounts;
-    char name[NAME_SIZE];
+    char name[LIMIT_AMOUNTS_NAME_SIZE];
     if (row != listing->row || (!amounts[USE_RUNNING].jobs && !amounts[USE_WAITING].jobs &&
                                 !amounts[USE_RUNNING].gpu_time && !view->lent))
         return;
-    name_subject(row, view->subject, name);
+    limit_amounts_name(row, view->subject, name);
     show_use(listing, view, name, false);
     listing->shown = true;
 }

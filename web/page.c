@@ -24,6 +24,7 @@
 #include "web/job_page.h"
 #include "web/jobs_api.h"
 #include "web/jobs_page.h"
+#include "web/me_page.h"
 #include "web/new_page.h"
 #include "web/openpai_api.h"
 #include "web/origin.h"
@@ -50,7 +51,8 @@ static const struct route *const tables[] = {
     jobs_api_routes,    requests_api_routes,    jobs_page_routes,
     new_page_routes,    approvals_page_routes,  assets_routes,
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
-    job_page_routes,    difference_page_routes, usage_page_routes};
+    job_page_routes,    difference_page_routes, usage_page_routes,
+    me_page_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

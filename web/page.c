@@ -18,6 +18,7 @@
 #include "stages/sandbox_files.h"
 #include "web/approvals_page.h"
 #include "web/assets.h"
+#include "web/cluster_page.h"
 #include "web/difference_page.h"
 #include "web/dlworkspace_api.h"
 #include "web/dlworkspace_control.h"
@@ -52,7 +53,7 @@ static const struct route *const tables[] = {
     new_page_routes,    approvals_page_routes,  assets_routes,
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
     job_page_routes,    difference_page_routes, usage_page_routes,
-    me_page_routes};
+    me_page_routes,     cluster_page_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

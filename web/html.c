@@ -55,9 +55,10 @@ void html_string(struct buffer *out, const char *string)
 
 void html_begin(struct buffer *out, const char *title, const char *here)
 {
-    static const char *const menu[][2] = {{"/jobs", "Jobs"},       {"/new", "New job"},
-                                          {"/cluster", "Cluster"}, {"/approvals", "Approvals"},
-                                          {"/usage", "Usage"},     {"/me", "Me"}};
+    static const char *const menu[][2] = {
+        {"/jobs", "Jobs"}, {"/new", "New job"},         {"/cluster", "Cluster"},
+        {"/plan", "Plan"}, {"/approvals", "Approvals"}, {"/usage", "Usage"},
+        {"/me", "Me"}};
     buffer_add_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                            "<meta name=\"viewport\" content=\"width=device-width\">\n"
                            "<link rel=\"stylesheet\" href=\"/style.css\">\n"

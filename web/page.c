@@ -31,6 +31,7 @@
 #include "web/origin.h"
 #include "web/own_name.h"
 #include "web/pass.h"
+#include "web/plan_page.h"
 #include "web/requests_api.h"
 #include "web/scope.h"
 #include "web/server.h"
@@ -53,7 +54,7 @@ static const struct route *const tables[] = {
     new_page_routes,    approvals_page_routes,  assets_routes,
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
     job_page_routes,    difference_page_routes, usage_page_routes,
-    me_page_routes,     cluster_page_routes};
+    me_page_routes,     cluster_page_routes,    plan_page_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

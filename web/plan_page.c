@@ -1,0 +1,133 @@
+/* web/plan_page.c - the page of the last plan: when jobs are likely to end, and their deadlines */
+#include "web/plan_page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/quantity.h"
+#include "job/sizes.h"
+#include "spool/plan_file.h"
+#include "web/chart.h"
+#include "web/html.h"
+
+enum { MOST_SPANS = 60 };
+
+static void add_pools(struct buffer *out, const struct plan_file *plan)
+{
+    static const struct html_column columns[] = {
+        {"Pool", ""}, {"Used by the plan", "number"}, {"In all", "number"}, {"Part used", ""}};
+    char text[QUANTITY_TEXT_SIZE];
+    html_heading(out, "Pools");
+    html_table_begin(out, "Pools", columns, ARRAY_COUNT(columns));
+    for (size_t i = 0; i < plan->pool_count; i++) {
+        const struct planned_pool *pool = &plan->pools[i];
+        bool cpus = text_is(pool->name, "cpus");
+        int64_t unit = cpus ? 1 : 1000; /* of quantity_format_cpus() */
+        buffer_add_string(out, "<tr>");
+        html_cell_head(out, pool->name);
+        html_cell(out, "number", text_of(quantity_format_cpus(pool->used * unit, text)));
+        html_cell(out, "number", text_of(quantity_format_cpus(pool->capacity * unit, text)));
+        buffer_printf(out,
+                      "<td><meter min=\"0\" max=\"%.0f\" value=\"%.0f\" aria-label=\"Part that is "
+                      "used\"></meter></td></tr>\n",
+                      pool->capacity > 0 ? (double)pool->capacity : 1, (double)pool->used);
+    }
+    html_table_end(out);
+}
+
+static void add_picture(struct exchange *exchange, struct buffer *out, const struct plan_file *plan)
+{
+    size_t count = 0;
+    struct chart_span *spans = arena_allocate(exchange->arena, MOST_SPANS * sizeof(*spans));
+    for (size_t i = 0; i < plan->job_count && count < MOST_SPANS; i++) {
+        const struct planned_job *job = &plan->jobs[i];
+        if (!job->finish && !job->deadline)
+            continue;
+        spans[count++] = (struct chart_span){text_of(job->id), plan->time, job->finish, job->late,
+                                             job->deadline};
+    }
+    if (!count)
+        return;
+    html_heading(out, "Until when");
+    chart_spans(out, "When each job is likely to end, and its deadline", plan->time, spans, count);
+    buffer_add_string(out,
+                      "<p class=\"muted\">Wide: until the job is likely to end; narrow: it may "
+                      "take until there, one time in five longer; line: its deadline.</p>\n");
+}
+
+/* Those that are to end first before the others; without a prediction, by their deadlines. */
+static int compare_ends(const void *a, const void *b)
+{
+    const struct planned_job *first = a, *second = b;
+    int64_t one = first->finish ? first->finish : first->deadline;
+    int64_t other = second->finish ? second->finish : second->deadline;
+    if (one != other)
+        return !one || (other && one > other) ? 1 : -1;
+    return strcmp(first->id, second->id);
+}
+
+static void add_job(struct buffer *out, const struct planned_job *job)
+{
+    char now[SIZE_TEXT_SIZE] = "", next[SIZE_TEXT_SIZE] = "";
+    if (job->size)
+        size_text(job->kind, job->size, now);
+    if (job->next)
+        size_text(job->kind, job->next, next);
+    buffer_add_string(out, "<tr>");
+    html_cell_job(out, job->id);
+    html_cell(out, "time", job->deadline_status);
+    html_cell_time(out, "time", job->deadline);
+    html_cell_time(out, "time", job->finish);
+    html_cell_time(out, "time optional", job->late);
+    html_cell(out, "optional", job->pool);
+    html_cell(out, "optional", text_of(job->size ? now : "-"));
+    html_cell(out, "optional", text_of(job->next ? next : "-"));
+    html_cell(out, "why", job->reason);
+    buffer_add_string(out, "</tr>\n");
+}
+
+static void add_jobs(struct buffer *out, const struct plan_file *plan)
+{
+    static const struct html_column columns[] = {{"Id", ""},
+                                                 {"Status", ""},
+                                                 {"Deadline", ""},
+                                                 {"Likely end", ""},
+                                                 {"4 times of 5 by", "optional"},
+                                                 {"Pool", "optional"},
+                                                 {"Size", "optional"},
+                                                 {"Is to have", "optional"},
+                                                 {"Why", ""}};
+    html_heading(out, "Jobs");
+    html_table_begin(out, "Jobs of the plan", columns, ARRAY_COUNT(columns));
+    for (size_t i = 0; i < plan->job_count; i++)
+        add_job(out, &plan->jobs[i]);
+    html_table_end(out);
+}
+
+static void show_plan(struct exchange *exchange)
+{
+    struct buffer out = {0};
+    struct plan_file plan;
+    struct error error;
+    char time[CLOCK_TEXT_SIZE];
+    int result = plan_file_read(exchange->spool, exchange->arena, &plan, &error);
+    if (result < 0) {
+        html_reply_sentence(exchange, HTTP_INTERNAL_ERROR, error.text);
+        return;
+    }
+    html_begin(&out, "Plan", "/plan");
+    if (result > 0 || !plan.job_count) {
+        html_say(&out, "note",
+                 TEXT("There is no plan: no job that waits or runs has a deadline or sizes."));
+    } else {
+        buffer_printf(&out, "<p class=\"muted\">Made %s.</p>\n", clock_local(plan.time, time));
+        qsort(plan.jobs, plan.job_count, sizeof(*plan.jobs), compare_ends);
+        add_picture(exchange, &out, &plan);
+        add_jobs(&out, &plan);
+        add_pools(&out, &plan);
+    }
+    html_reply(exchange, HTTP_OK, &out);
+}
+
+const struct route plan_page_routes[] = {{"GET", "/plan", show_plan}, {.pattern = NULL}};

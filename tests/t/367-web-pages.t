@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# The pages of dlspool web, by what they say: a job and its attempts, a new one by a form, the cluster, the plan, usage, a
+# user's own; each is held against tests/web/look.
+#
+# Seen to fail with: tests/mutants/page-*.patch.
+. "$(dirname "$0")/lib.bash"
+. "$(dirname "$0")/web.bash"
+need_web
+own_users "$@"
+
+new_spool null || exit 1
+chmod 1777 "$spool/incoming"
+sed -i -e 's/^  rows: \[\]/  rows: [{user: "*", running: 3}, {user: user2, gpus: 7}, {queue: night, running: 2}]/' \
+    -e 's/^  weights: \[\]/  weights: [{user: user1, weight: 2}]/' "$spool/dlspool.yaml"
+start_daemon
+socket=$scratch/w.sock
+"$DLSPOOL" -s "$spool" web --socket "$socket" --idle 5s >"$scratch/web.out" 2>"$scratch/web.err" &
+web=$!
+must "it serves" wait_for 10 grep -q "serving at" "$scratch/web.out"
+
+# as N PATH CURL-OPTION...: what that user is shown.
+# Lines are joined, but of the API.
+as() {
+    local user=$1 path=$2
+    shift 2
+    ask "$user" "$path" "$@" | if [[ $path == /dlspool/* || $path == *.csv* || $path == *.js ]]; then cat; else tr '\n' ' '; fi
+}
+ask() {
+    local user=$1 path=$2
+    shift 2
+    setpriv --reuid "500$user" --regid "500$user" --clear-groups curl -sS --max-time 30 --unix-socket "$socket" \
+        -H 'Origin: http://localhost' "$@" "http://localhost$path" 2>&1
+}
+looks_good() { is "$("$top/tests/web/look" "$1" <<<"${2/#<!DOCTYPE html> /<!DOCTYPE html>$'\n'}" 2>&1)" "" "$1 can be read by everybody"; }
+
+printf 'name: one\nqueue: night\nscript: "echo"\n' >"$scratch/one.yaml"
+as 1 /dlspool/v1/jobs -H 'Content-Type: application/yaml' --data-binary @"$scratch/one.yaml" >"$scratch/said"
+id=$(jq -r .id "$scratch/said")
+must "a job has ended" wait_for 20 in_state one "done"
+
+like "$(as 1 "/jobs/$id/difference")" 'would be rendered to the same manifest' "today's templates would change nothing"
+
+# A job: its facts, and the output of each attempt.
+dir=$(job_dir one)
+mkdir -p "$dir/output" "$dir/output-1"
+printf 'hello <b>\n' >"$dir/output/main-0.log"
+printf 'the first try\n' >"$dir/output-1/main-0.log"
+for n in 1 2 3 4 5 6 7 8 9 10; do echo "$n" >"$dir/output/worker-$n.log"; done
+chown -R 5001 "$dir/output" "$dir/output-1"
+sed -i -e '/^sum: /d' -e 's/^attempt: .*/attempt: 2/' "$dir/job.yaml"
+page=$(as 1 "/jobs/$id")
+looks_good "a job" "$page"
+like "$page" '<dt>State</dt><dd><span class="state done">done</span>, exit code 0' "a job says how it has ended"
+like "$page" 'hello &lt;b&gt;' "what it printed is text"
+like "$page" "<a href=\"/jobs/$id\\?attempt=1#output\">1</a>.*aria-current=\"true\">2</a>" "it has two attempts"
+like "$page" "<a href=\"/jobs/$id\\?task=worker-10.log#output\">worker-10.log</a></th><td class=\"number\">3 bytes" "what comes after six files is listed, by its number"
+like "$(as 1 "/jobs/$id?attempt=1")" 'the first try' "the output of the first attempt is there"
+is "$(as 1 "/dlspool/v1/jobs/$id/output/main-0.log?attempt=1")" "the first try" "in the API, too"
+unlike "$(as 1 "/jobs/$id?attempt=1")" 'hello &lt;b' "and not the second's with it"
+like "$(as 1 "/jobs/$id?attempt=..")" 'attempt: expected the number of an attempt' "other words are no attempt"
+like "$(as 1 "/jobs/$id?task=worker-10.log")" '<pre tabindex="0" role="group" aria-label="worker-10.log"[^>]*>10' "a file can be shown alone"
+like "$(as 2 "/jobs/$id")" 'You may not read this' "another user is told that they may not read it"
+
+# Templates change.
+git clone -q "$spool/templates.git" "$scratch/clone" 2>/dev/null
+sed -i 's|^  \*  *\*  *\*  *\*  *host|  *  *  *  *  registry.example.org/other:1|; s|^  any .*host|  any  *  *  *  registry.example.org/other:1|' "$scratch/clone/images.txt"
+git -C "$scratch/clone" -c user.name=x -c user.email=x@example.org commit -qam "another image" && git -C "$scratch/clone" push -q 2>/dev/null
+page=$(as 1 "/jobs/$id/difference")
+like "$page" '<dt>Image</dt><dd>[^<]* &rarr; registry.example.org/other:1' "a pushed image is a difference"
+looks_good "a difference" "$page"
+like "$(as 2 "/jobs/$id/difference")" 'Permission denied|may not' "another user does not see what was asked for"
+
+# A new one: from another job, and by a form.
+page=$(as 1 "/new?from=$id")
+like "$page" '> ?name: one queue: night' "a new job begins with another one's request"
+unlike "$(as 2 "/new?from=$id")" 'queue: night' "not with what one may not read"
+page=$(as 1 "/new?kind=mxnet%2Fps")
+looks_good "a form" "$page"
+like "$page" '<option value="mxnet/ps" selected>mxnet, ps: MXNet, scheduler, servers and workers</option>' "the templates say what a type is"
+like "$page" 'name="role0"[^>]*value="scheduler"' "a form begins with the roles of the type"
+page=$(as 1 /new -d do=compose -d library=any -d type=single --data-urlencode $'name=two\nowner: root' -d role0=main -d count0=1 -d cpus0=0.5 -d memory0=1Gi --data-urlencode $'script=echo "a: b"\r\nexit 0')
+like "$page" 'name: &quot;two\\nowner: root&quot;' "what is typed into a field stays in it"
+like "$page" 'role="alert">request:1:7: name: ' "and is checked"
+page=$(as 1 /new -d do=compose -d library=any -d type=single -d name=two -d role0=main -d count0=1 -d cpus0=0.5 -d memory0=1Gi --data-urlencode $'script=echo "a: b"\r\nexit 0')
+like "$page" 'This job file is good' "a form makes a good job file"
+ask 1 /new -d do=compose -d library=any -d type=single -d name=two -d role0=main -d count0=1 -d cpus0=0.5 -d memory0=1Gi -d script=true |
+    sed -n '/<textarea id="job"/,/<\/textarea>/p' | sed -e 's/<[^>]*>//g' -e 's/&quot;/"/g' | sed 1d >"$scratch/two.yaml"
+is "$(dlspool render "$scratch/two.yaml" >/dev/null 2>"$scratch/said"; cat "$scratch/said")" "" "which renders"
+
+# The others.
+for path in /jobs /new /cluster /plan /approvals "/usage?by=users" /usage /me "/usage?since=now"; do
+    looks_good "$path" "$(as 1 "$path")"
+done
+like "$(as 1 /jobs)" "aria-label=\"$id\">" "a box to tick says which job it is of"
+like "$(as 1 /cluster)" '<h2>Queues</h2>.*No job runs or waits there' "nobody has anything"
+like "$(as 1 /cluster)" '<th scope="row">user user2</th><td>gpus</td>' "all limits are there"
+page=$(as 1 /me)
+like "$page" '<dd>user1</dd>.*<dt>Number</dt><dd>5001</dd>.*<th scope="row">user each</th><td>running</td>' "users see who they are, and what they may"
+unlike "$page" 'user user2' "and not what others may"
+like "$(as 1 "/usage?by=queues")" '<th scope="row">night</th><td class="number">1</td><td class="number">1</td>' "usage by queue"
+unlike "$(as 2 "/usage?by=queues")" 'night' "one's own"
+like "$(as 2 "/usage?by=queues&whose=all")" 'night' "or everybody's"
+is "$(as 1 "/usage.csv?by=queues" | tr -d '\r' | cut -d, -f1-3)" $'of,attempts,succeeded\n"night",1,1' "the same as CSV"
+like "$(as 1 "/usage?by=all")" 'by: found &quot;all&quot;, expected utilization' "a wrong word is told"
+
+# A job that runs, and a plan: as the files have it.
+stop_daemon
+mv "$dir" "$spool/submitted/"
+sed -i '/ ended /,$d' "$spool/submitted/$id/log"
+printf 'plan time=2026-11-22T11:05:00.000Z jobs=2\npool name=cpus capacity=4000 used=1000\njob id=%s pool=cpus standing="at risk" finish=2026-11-22T12:00:00.000Z late=2026-11-22T12:30:00.000Z deadline=2026-11-22T12:10:00.000Z reason="<i>"\n' "$id" >"$spool/plan"
+page=$(as 1 "/jobs/$id")
+like "$page" "id=\"live\" data-job=\"$id\" data-state=\"[a-z]*\" data-attempt=\"2\" data-files=\"11\"" "a page of a job that runs goes on from what it shows"
+like "$page" 'data-file="main-0.log" data-from="10">' "from that byte on"
+page=$(as 1 /plan)
+looks_good "a plan" "$page"
+like "$page" '<td class="time">at risk</td>.*&lt;i&gt;' "the plan says how a job stands, and why"
+like "$page" '<svg role="img" .*<line class="mark"' "and draws its deadline"
+is "$(as 1 /page.js | head -n 1)" "$(head -n 1 "$top/web/page.js")" "the script is there"
+kill $web && wait $web
+is "$(cat "$scratch/web.err")" "" "nothing was complained of"
+done_testing

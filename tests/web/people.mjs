@@ -116,6 +116,9 @@ try {
 
     // Its output grows while its owner looks.
     like(await until(one, `/jobs/${grows}`, /this is line 3\b/), /this is line 3\b/, 'its output is shown while it runs');
+    const before = (await one.locator('pre').first().innerText()).trim().split('\n').length;
+    await one.getByText(`this is line ${before + 3}\n`).waitFor();
+    say(true, 'and grows without a click');
     await look(one, 'job-running');
 
     // Another sees it, and may not end it.
@@ -149,6 +152,31 @@ try {
     await two.locator('form', { hasText: '' }).getByRole('button', { name: 'approve' }).first().click();
     like(await until(one, `/jobs/${special}`, /succeeded|\bdone\b/), /succeeded|\bdone\b/, 'and it goes on to its end');
     await look(one, 'job-done');
+
+    // A job by a form, like another one, and what today's templates would change.
+    await one.goto('/new');
+    await one.getByLabel('Library and type').selectOption('pytorch/single');
+    await one.getByRole('button', { name: 'Fill in a form' }).click();
+    await one.getByLabel('Name', { exact: true }).fill('formed');
+    await one.getByLabel('A script, in place').fill('echo');
+    await look(one, 'new-form');
+    await one.getByRole('button', { name: 'Make the job file' }).click();
+    like(await shown(one), /This job file is good/, 'a form makes a good job file');
+    await one.getByRole('button', { name: 'Submit' }).click();
+    await one.waitForURL(/\/jobs\/formed-/);
+    await one.getByRole('link', { name: 'Submit one like it' }).click();
+    like(await one.getByLabel(/Job file/).inputValue(), /name: "?formed/, 'another one like it begins with its job file');
+    await one.goto(`/jobs/${special}/difference`);
+    like(await shown(one), /would be rendered to the same manifest/, 'today it would be the same');
+    await look(one, 'difference');
+
+    // What there is, and what was used.
+    for (const [name, words] of [['cluster', /Capacity.*Queues/s], ['plan', /There is no plan/], ['me', /user1.*5001/s],
+        ['usage', /CPU-hours by day/]]) {
+        await one.goto(`/${name}`);
+        like(await shown(one), words, `the page ${name} says what it is about`);
+        await look(one, name);
+    }
 
     // Without script, by keyboard.
     const plain = await person(page2, { javaScriptEnabled: false });

@@ -7,6 +7,7 @@
 #include "stages/service/supervisor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -145,6 +146,26 @@ static int take_lease(struct supervisor *supervisor, struct error *error)
 
 /* Starting and stopping */
 
+/* Where root has started the daemon in a terminal, what reads strangers' bytes must not be able to read what is typed
+ * there: not from standard input, nor from what messages go to. */
+static void leave_input(void)
+{
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing >= 0)
+        dup2(nothing, STDIN_FILENO);
+    for (int output = STDOUT_FILENO; output <= STDERR_FILENO; output++) {
+        char path[32];
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", output);
+        int written = isatty(output) ? open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC) : -1;
+        if (written >= 0)
+            dup2(written, output);
+        if (written >= 0)
+            close(written);
+    }
+    if (nothing > STDERR_FILENO)
+        close(nothing);
+}
+
 /* Start a stage as a child process, which ends with the supervisor.  When it cannot be forked it is tried
  * again after the longest pause. */
 static void start_child(struct supervisor *supervisor, int which, const sigset_t *signals)
@@ -170,6 +191,7 @@ static void start_child(struct supervisor *supervisor, int which, const sigset_t
         if (getppid() != parent)
             _exit(1);
         close(supervisor->signals);
+        leave_input();
         sigprocmask(SIG_SETMASK, signals, NULL);
         prctl(PR_SET_NAME, stage_table[which]->name);
         spool_close(&supervisor->spool);

@@ -106,6 +106,9 @@ terminal=$!
 on_terminal() { daemon=$(pgrep -f "^$DLSPOOL -s $spool run\$" | head -n 1) && serving; }
 wait_for 10 on_terminal
 ok "one is started on a terminal" serving
+pid=$(stage_pid intake)
+is "$(readlink "/proc/$pid/fd/0")" /dev/null "intake cannot read what is typed there"
+is "$(sed -n 's/^flags:.*\(.\)$/\1/p' "/proc/$pid/fdinfo/"{1,2} | xargs)" "1 1" "nor from where messages go, which it only writes to"
 kill -KILL "$terminal"
 ok "it stops when the terminal is gone" wait_for 10 gone
 daemon=

@@ -28,7 +28,9 @@ static int collect(const struct spool *spool, const struct settings *settings, b
     if (!kept)
         return -1;
     struct executor *executor = ask_open(spool, settings, error);
-    int result = metrics_print(kept, spool, settings, executor, users, out, error);
+    struct queues *queues = queues_new(spool, settings);
+    int result = metrics_print(kept, spool, settings, executor, queues, users, out, error);
+    queues_free(queues);
     if (executor)
         ask_close(executor, lease_present(spool, who) != 0);
     if (!result)

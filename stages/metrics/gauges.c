@@ -284,7 +284,7 @@ static void add_disk(struct gauges *gauges)
 }
 
 int gauges_collect(const struct spool *spool, const struct settings *settings,
-                   struct executor *executor, bool users, struct kept *kept,
+                   struct executor *executor, struct queues *queues, bool users, struct kept *kept,
                    struct series_table *table, struct error *error)
 {
     struct gauges gauges = {
@@ -292,6 +292,8 @@ int gauges_collect(const struct spool *spool, const struct settings *settings,
     int result = count_jobs(&gauges, error);
     if (!result)
         result = add_dropped(&gauges, error);
+    if (!result)
+        result = queues_collect(queues, table, error);
     if (!result) {
         add_daemon(&gauges);
         add_waiting(&gauges);

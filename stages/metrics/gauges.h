@@ -9,11 +9,12 @@
 #include "executors/executor.h"
 #include "spool/settings.h"
 #include "stages/metrics/kept.h"
+#include "stages/metrics/queues.h"
 
 /* `executor`: is asked whether it takes jobs; NULL: nobody may ask it.  -1 and a sentence when a directory cannot be
  * read. */
 int gauges_collect(const struct spool *spool, const struct settings *settings,
-                   struct executor *executor, bool users, struct kept *kept,
+                   struct executor *executor, struct queues *queues, bool users, struct kept *kept,
                    struct series_table *table, struct error *error);
 
 #endif

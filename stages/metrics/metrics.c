@@ -34,6 +34,9 @@ static const struct series_metric general[] = {
      "What the executor has for jobs: CPUs, bytes of memory, GPUs by type."},
     {"used", SERIES_GAUGE, false, "What of that is in use."},
     {"nodes", SERIES_GAUGE, false, "Nodes of a cluster."},
+    {"queue_limit", SERIES_GAUGE, false,
+     "What the jobs of a queue may have at once, by limits.rows."},
+    {"queue_used", SERIES_GAUGE, false, "What the jobs of submitted/ have of that."},
     {"capacity_timestamp_seconds", SERIES_GAUGE, false,
      "When the executor was asked for its capacity last."},
     {"free_bytes", SERIES_GAUGE, false, "Free space of the spool's file system."},
@@ -76,13 +79,14 @@ static const struct series_metric of_users[] = {
 };
 
 int metrics_print(struct kept *kept, const struct spool *spool, const struct settings *settings,
-                  struct executor *executor, bool users, struct buffer *out, struct error *error)
+                  struct executor *executor, struct queues *queues, bool users, struct buffer *out,
+                  struct error *error)
 {
     struct series_table *now = series_new();
     int64_t begin = clock_elapsed();
     int result = kept_read_accounts(kept, spool, error);
     if (!result)
-        result = gauges_collect(spool, settings, executor, users, kept, now, error);
+        result = gauges_collect(spool, settings, executor, queues, users, kept, now, error);
     if (!result) {
         kept_take_tally(kept);
         series_gauge(now, "collect_seconds", "", (double)(clock_elapsed() - begin) / 1000);
@@ -120,6 +124,7 @@ struct metrics_writer {
     struct stage stage;
     struct kept *kept;         /* NULL: to be read */
     struct executor *executor; /* NULL: it cannot be opened now */
+    struct queues *queues;     /* NULL: no row limits any */
     int64_t next;
 };
 
@@ -133,7 +138,7 @@ static int write_metrics(struct metrics_writer *writer, struct buffer *out, stru
     if (!writer->kept)
         return -1;
     if (metrics_print(writer->kept, &stage->spool, &stage->settings, writer->executor,
-                      stage->settings.metrics.users, out, error) ||
+                      writer->queues, stage->settings.metrics.users, out, error) ||
         stage_is_fenced(stage) || kept_write(writer->kept, &stage->spool, error)) {
         kept_free(writer->kept);
         writer->kept = NULL;
@@ -163,6 +168,7 @@ static struct stage *metrics_open(const char *directory, struct error *error)
         free(writer);
         return NULL;
     }
+    writer->queues = queues_new(&writer->stage.spool, &writer->stage.settings);
     return &writer->stage;
 }
 
@@ -172,6 +178,7 @@ static void metrics_close(struct stage *stage)
     if (writer->executor)
         writer->executor->operations->close(writer->executor);
     kept_free(writer->kept);
+    queues_free(writer->queues);
     stage_close(stage);
     free(writer);
 }

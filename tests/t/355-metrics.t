@@ -31,6 +31,10 @@ collect
 is "$(value lease_held) $(value 'jobs{state="done"}') $(value 'attempts_total{outcome="succeeded",class=""}')" "1 1 1" "what ended is counted"
 is "$(value 'executor_up{executor="null"}') $(value wait_seconds_count\{queue=\"\"\})" "1 1" "the executor is asked"
 is "$(value jobs_accepted_total)" "" "what only the daemon's processes count is not there"
+set_setting rows '[{queue: short, running: 2}]'
+collect
+is "$(value 'queue_limit{queue="short",resource="jobs",gpu_type=""}') $(value 'queue_used{queue="short",resource="jobs",gpu_type=""}')" "2 0" \
+    "a row for a queue is told, and what the queue has of it"
 ok "what was summed up is kept" grep -q 'attempts_total' "$spool/history/metrics"
 ok "--textfile writes a file" dlspool metrics --textfile "$scratch/node/by-hand.prom"
 is "$(value 'jobs{state="done"}' "$scratch/node/by-hand.prom") $(ls -A "$scratch/node")" "1 by-hand.prom" "as a whole, with nothing beside it"

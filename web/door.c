@@ -168,8 +168,8 @@ static void reply_unknown(const struct door *door, const char *sentence)
         reply_problem("401 Unauthorized", "Unauthorized", "WWW-Authenticate: Bearer\r\n", sentence);
 }
 
-/* Was the form sent by a page of our own?  What a browser says of the site counts, as it hides the origin of a page with
- * our Referrer-Policy. */
+/* Was the form sent by a page of our own?  What a browser says of the site counts, as it hides the origin of a page
+ * with our Referrer-Policy. */
 static bool is_own_form(const struct head *head)
 {
     if (head->site.length)

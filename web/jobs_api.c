@@ -15,6 +15,7 @@
 #include "spool/meant.h"
 #include "web/job_list.h"
 #include "web/job_output.h"
+#include "web/list_memo.h"
 
 static const char plain_type[] = "text/plain; charset=utf-8";
 
@@ -49,7 +50,10 @@ static void add_next(struct exchange *exchange, const char *last)
 static void list_jobs(struct exchange *exchange)
 {
     struct job_list list;
+    struct list_mark mark;
     struct error error;
+    if (list_memo_reply(exchange, &mark))
+        return;
     struct value *trees = value_list(exchange->arena);
     int status = job_list_read(exchange, &list, &error);
     if (status != HTTP_OK) {
@@ -61,6 +65,7 @@ static void list_jobs(struct exchange *exchange)
     if (list.more)
         add_next(exchange, list.views[list.count - 1].place.id);
     exchange_reply_json(exchange, HTTP_OK, trees);
+    list_memo_keep(exchange, &mark);
 }
 
 /* ---- one job ---- */

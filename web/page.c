@@ -2,6 +2,7 @@
 #include "web/page.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 #include "web/job_page.h"
 #include "web/jobs_api.h"
 #include "web/jobs_page.h"
+#include "web/list_memo.h"
 #include "web/me_page.h"
 #include "web/new_page.h"
 #include "web/openpai_api.h"
@@ -104,8 +106,16 @@ static int time_left(struct page *page)
     return due >= 0 && due < left ? due : (int)left;
 }
 
+/* Nobody is connected: keep no more memory than a page needs that waits. */
+static void rest(void)
+{
+    list_memo_clear();
+    malloc_trim(0);
+}
+
 static int serve(struct page *page, struct error *error)
 {
+    bool busy = false;
     while (page->socket >= 0 || server_connections(page->server)) {
         struct pollfd files[] = {{.fd = server_descriptor(page->server), .events = POLLIN},
                                  {.fd = page->socket, .events = POLLIN}};
@@ -114,7 +124,10 @@ static int serve(struct page *page, struct error *error)
         if (page->socket >= 0 && files[1].revents)
             take_connections(page);
         server_run(page->server);
-        if (server_connections(page->server))
+        if (busy && !server_connections(page->server))
+            rest();
+        busy = server_connections(page->server) != 0;
+        if (busy)
             page->last_used = clock_elapsed();
         else if (!page->ending && page->socket >= 0 &&
                  clock_elapsed() - page->last_used >= page->idle)

@@ -302,11 +302,12 @@ bench: $(BUILD)/dlspool
 	@against=$$(CC='$(CC)' tests/bench/aside '$(AGAINST)') && \
 	    DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench --against "$$against" --label '$(AGAINST)' $(BENCH)
 else
-bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench $(BUILD)/bench/slurm_bench
+bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench $(BUILD)/bench/slurm_bench $(BUILD)/bench/requests
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench $(BENCH)
 	@$(BUILD)/bench/kubernetes_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/kubernetes $(CURDIR)/$(BUILD)/bench/kubernetes_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/slurm $(CURDIR)/$(BUILD)/bench/slurm_bench
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/web $(CURDIR)/$(BUILD)/bench/requests
 endif
 
 # SECONDS of jobs all the time, with kills in the middle of work, one every ten seconds.

@@ -1,11 +1,14 @@
-/* web/me_page.c - the page of a user's own: name, groups, limits, share */
+/* web/me_page.c - the page of a user's own: name, groups, limits, share, tokens */
 #include "web/me_page.h"
 
 #include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "client/own_tokens.h"
 #include "client/share_lines.h"
+#include "web/form.h"
 #include "web/html.h"
 #include "web/limits_table.h"
 
@@ -89,6 +92,65 @@ static void add_shares(struct exchange *exchange, struct buffer *out,
     decayed_use_free(use);
 }
 
+/* ---- tokens ---- */
+
+static void add_token(struct buffer *out, const struct access_token *token, int64_t longest)
+{
+    int64_t end = access_token_end(token, longest);
+    buffer_add_string(out, "<tr>");
+    html_cell_head(out, text_of(*token->name ? token->name : "(no name)"));
+    html_cell(out, "", text_of(access_token_scope_name(token->scope)));
+    html_cell_time(out, "time", token->changed);
+    html_cell_time(out, "time", end);
+    html_cell(out, "", text_of(end < clock_now() ? "expired" : ""));
+    buffer_printf(
+        out,
+        "<td><form class=\"actions\" method=\"post\" action=\"/me\">"
+        "<input type=\"hidden\" name=\"token\" value=\"%s\"><button>revoke</button></form>"
+        "</td></tr>\n",
+        token->sha256);
+}
+
+static void add_tokens(struct exchange *exchange, struct buffer *out,
+                       const struct settings *settings)
+{
+    static const struct html_column columns[] = {{"Name", ""},    {"For", ""},   {"Made", ""},
+                                                 {"Expires", ""}, {"State", ""}, {"Revoke", ""}};
+    struct own_tokens tokens;
+    struct error error;
+    html_heading(out, "Tokens");
+    if (own_tokens_list(exchange->spool, exchange->arena, getuid(), &tokens, &error)) {
+        html_say(out, "note", text_of(error.text));
+        return;
+    }
+    if (!tokens.count) {
+        html_say(out, "note", TEXT("You have none; dlspool token makes one."));
+        return;
+    }
+    html_table_begin(out, "Tokens", columns, ARRAY_COUNT(columns));
+    for (size_t i = 0; i < tokens.count; i++)
+        add_token(out, &tokens.items[i], settings->web.token_longest);
+    html_table_end(out);
+}
+
+/* Revoke a token of the user's own. */
+static void revoke_token(struct exchange *exchange)
+{
+    struct form form;
+    struct access_token token;
+    struct error error;
+    if (!form_read(exchange, &form))
+        return;
+    int status = own_tokens_revoke(exchange->spool, exchange->arena, getuid(),
+                                   form_get(&form, "token"), &token, &error)
+                     ? HTTP_CONFLICT
+                     : HTTP_OK;
+    html_reply_sentence(exchange, status,
+                        status == HTTP_OK
+                            ? "It was asked for; the token counts no longer in a moment."
+                            : error.text);
+}
+
 static void show_me(struct exchange *exchange)
 {
     struct buffer out = {0};
@@ -106,10 +168,12 @@ static void show_me(struct exchange *exchange)
     else if (!limits_table_add(exchange, &out, &settings, false, &error))
         html_say(&out, "alert", text_of(error.text));
     add_shares(exchange, &out, &settings);
+    add_tokens(exchange, &out, &settings);
     buffer_add_string(&out, "<p><a href=\"/jobs?mine=true\">My jobs</a>, "
                             "<a href=\"/usage\">what they have used</a></p>\n");
     settings_free(&settings);
     html_reply(exchange, HTTP_OK, &out);
 }
 
-const struct route me_page_routes[] = {{"GET", "/me", show_me}, {.pattern = NULL}};
+const struct route me_page_routes[] = {
+    {"GET", "/me", show_me}, {"POST", "/me", revoke_token}, {.pattern = NULL}};

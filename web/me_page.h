@@ -1,4 +1,4 @@
-/* web/me_page.h - the page of a user's own: name, groups, limits, share */
+/* web/me_page.h - the page of a user's own: name, groups, limits, share, tokens */
 #ifndef WEB_ME_PAGE_H
 #define WEB_ME_PAGE_H
 

@@ -96,6 +96,17 @@ like "$(as 1 /cluster)" '<h2>Queues</h2>.*No job runs or waits there' "nobody ha
 like "$(as 1 /cluster)" '<th scope="row">user user2</th><td>gpus</td>' "all limits are there"
 page=$(as 1 /me)
 like "$page" '<dd>user1</dd>.*<dt>Number</dt><dd>5001</dd>.*<th scope="row">user each</th><td>running</td>' "users see who they are, and what they may"
+token=$(setpriv --reuid 5001 --regid 5001 --clear-groups "$DLSPOOL" -s "$spool" token --scope read --name laptop 2>"$scratch/said")
+page=$(as 1 /me)
+looks_good "a page with a token" "$page"
+like "$page" '<th scope="row">laptop</th><td>read</td>' "and which tokens they have"
+unlike "$page$(as 2 /me)" "$token" "a token is shown to nobody"
+unlike "$(as 2 /me)" 'laptop' "nor are others' names"
+hash=$(printf %s "$token" | sha256sum | cut -d' ' -f1)
+like "$(as 2 /me -d "token=$hash")" 'role="alert"' "another cannot revoke it"
+like "$(as 1 /me -d "token=$hash")" 'role="status"' "its maker can"
+revoked() { [[ $(as 1 /me) != *laptop* ]]; }
+ok "and it goes" wait_for 10 revoked
 unlike "$page" 'user user2' "and not what others may"
 like "$(as 1 "/usage?by=queues")" '<th scope="row">night</th><td class="number">1</td><td class="number">1</td>' "usage by queue"
 unlike "$(as 2 "/usage?by=queues")" 'night' "one's own"

@@ -355,7 +355,10 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     if (guard_tries(submitter->guard, id) >= GUARD_MOST_TRIES)
         return false; /* The plan may contain the job, but the stage passes it over. */
     guard_enter(submitter->guard, item->place.id, 0);
-    item->job = job_open(&submitter->stage.spool, &item->place);
+    item->job = opened_take(submitter->opened, id, &item->record);
+    bool readable = item->job >= 0;
+    if (!readable)
+        item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {
         waits_forget(submitter->waits, item->place.id);
         admission_withdraw(submitter, item);
@@ -364,7 +367,8 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
         guard_leave(submitter->guard);
         return false; /* It was moved by hand, or is held. */
     }
-    bool readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
+    if (!readable)
+        readable = record_read(item->job, submitter->arena, &item->record, &error) == 0;
     if (duplicate_settle(&submitter->stage, &item->place, readable ? item->record.accepted : 0)) {
         handover_close(item);
         admission_withdraw(submitter, item);

@@ -18,6 +18,7 @@
 #include "stages/shared/diagnosis.h"
 #include "stages/stage.h"
 #include "stages/submit/load.h"
+#include "stages/submit/opened.h"
 #include "stages/submit/parked.h"
 #include "stages/submit/queue.h"
 #include "stages/submit/waits.h"
@@ -75,6 +76,7 @@ struct submitter {
     struct backfill *backfill; /* NULL: the scheduler keeps those that wait */
     /* with backfill: the job that keeps its place and waits for capacity; or its id is "" */
     struct queue_job first;
+    struct opened *opened;
     struct arena *arena; /* of a batch */
     /* as many as a batch; items that no batch has used are never touched, since a whole batch
      * takes megabytes.  None is open between batches. */

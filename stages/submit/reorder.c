@@ -95,5 +95,6 @@ void reorder_note(struct submitter *submitter, const char *id)
 {
     if (submitter->reordered_count == MOST_REORDERED)
         reorder_flush(submitter);
+    opened_forget(submitter->opened, id);
     memcpy(submitter->reordered[submitter->reordered_count++], id, strlen(id) + 1);
 }

@@ -263,7 +263,8 @@ static void take_job(struct submitter *submitter, const char *id)
     int job = job_open(&submitter->stage.spool, &place);
     if (job < 0)
         return;
-    bool readable = record_read(job, submitter->arena, &record, NULL) == 0;
+    struct arena *lasting = opened_arena(submitter->opened);
+    bool readable = record_read(job, lasting ? lasting : submitter->arena, &record, NULL) == 0;
     if (readable) {
         queued.owner = record.uid;
         queued.priority = record.priority;
@@ -276,8 +277,11 @@ static void take_job(struct submitter *submitter, const char *id)
     queued.unsettled = (submitter->backfill || submitter->is_paused) &&
                        (!readable || handover_is_unsettled(job) ||
                         has_request(submitter, id, "kill") || has_request(submitter, id, "hold"));
-    sys.close(job);
     planning_note_job(submitter->planning, readable ? &record : NULL);
+    if (readable && lasting)
+        opened_keep(submitter->opened, id, job, &record);
+    else
+        sys.close(job);
     queue_add(submitter->queue, &queued);
     arena_reset(submitter->arena);
 }
@@ -424,6 +428,7 @@ static void submit_all(struct submitter *submitter)
     bool more;
     do {
         size_t left = submit_batch(submitter);
+        opened_clear(submitter->opened);
         more = left || (submitter->took && guard_is_narrow(submitter->guard));
         more = more && !submitter->probe && stage_wait(&submitter->stage, -1, 0);
         if (more)
@@ -441,12 +446,15 @@ static int64_t submit_round(struct stage *stage)
     admission_look_for_pause(submitter, false);
     take_names(submitter);
     bool answers = !has_work(submitter) || executor_answers(submitter);
-    if (planning_is_on(submitter->planning))
+    if (planning_is_on(submitter->planning)) {
         sharing_look(submitter);
+        opened_clear(submitter->opened); /* The plan may change their sizes. */
+    }
     if (planning_make_plan(submitter->planning, answers) && planning_is_on(submitter->planning))
         submitter->next[0] = '\0'; /* The plan contains that job if it is still in rendered/. */
     if (answers)
         submit_all(submitter);
+    opened_clear(submitter->opened);
     tell_waiting(submitter);
     malloc_trim(0); /* Return the memory of a batch's manifests, which malloc() would keep. */
     return next_round(submitter);
@@ -464,6 +472,7 @@ static void submit_close(struct stage *stage)
     if (submitter->executor)
         submitter->executor->operations->close(submitter->executor);
     arena_free(submitter->arena);
+    opened_free(submitter->opened);
     free(submitter->items);
     queue_free(submitter->queue);
     queue_free(submitter->tried);
@@ -484,13 +493,15 @@ static void tell_absent(void *context, const char *sentence)
     log_warn("%s", sentence);
 }
 
-/* Of how many items of a batch, each with its directory, may the logs stay open while the executor is asked?  Where
- * closing tells whether something was written, as on NFS, of none. */
-static size_t count_logs(const struct submitter *submitter)
+/* How many jobs may stay open from where they are found, and the logs of how many of a batch while the executor is
+ * asked?  Each job of a batch is open, too.  Where closing tells whether all was written, as on NFS, no log is. */
+static void count_descriptors(struct submitter *submitter)
 {
-    size_t others = submitter->item_count + OTHER_DESCRIPTORS;
-    size_t allowed = descriptors_allow(others + submitter->item_count);
-    return allowed > others && mount_is_local(submitter->stage.spool.root) ? allowed - others : 0;
+    size_t batch = submitter->item_count, others = 2 * batch + OTHER_DESCRIPTORS;
+    size_t allowed = descriptors_allow(others + batch);
+    submitter->opened = opened_new(allowed >= others ? batch : 0);
+    submitter->logs_most =
+        allowed > others && mount_is_local(submitter->stage.spool.root) ? allowed - others : 0;
 }
 
 /* Open the stage: the executor, what is planned and counted for it, and the watch on rendered/. */
@@ -515,7 +526,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     guard_count(submitter->guard, stage->name);
     submitter->item_count = submitter->window = (size_t)stage->settings.batch;
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
-    submitter->logs_most = count_logs(submitter);
+    count_descriptors(submitter);
     submitter->arena = arena_new();
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     submitter->executor = sealed ? NULL : stage_executor(stage, error);

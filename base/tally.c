@@ -106,6 +106,16 @@ void tally_has_before(void)
         *tally.has_before = true;
 }
 
+/* Has the name an end, and no line's end within?  A process that was taken over can write anything there. */
+static bool is_name(const char name[static TALLY_NAME_SIZE])
+{
+    size_t length = strnlen(name, TALLY_NAME_SIZE);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)name[i] < ' ')
+            return false;
+    return length < TALLY_NAME_SIZE;
+}
+
 void tally_each(tally_visit *visit, void *context)
 {
     for (size_t i = 0; tally.processes && i <= tally.count; i++)
@@ -115,6 +125,7 @@ void tally_each(tally_visit *visit, void *context)
             if (!count)
                 break;
             __atomic_thread_fence(__ATOMIC_ACQUIRE);
-            visit(context, text_of(there->name), count, there->sum);
+            if (is_name(there->name))
+                visit(context, text_of(there->name), count, there->sum);
         }
 }

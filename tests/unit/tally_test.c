@@ -67,6 +67,26 @@ static void processes_count_by_themselves(void **state)
     tally_end();
 }
 
+static void count_all(void *context, struct text name, uint64_t count, double sum)
+{
+    (void)name, (void)sum;
+    *(uint64_t *)context += count;
+}
+
+/* Prometheus would read two series. */
+static void a_name_is_one_line(void **state)
+{
+    uint64_t all = 0;
+    (void)state;
+    assert_int_equal(tally_start(1, &error), 0);
+    tally_use(0);
+    tally_add("jobs_total", "a=\"b\"", 1);
+    tally_add("jobs_total", "a=\"\n\"", 1);
+    tally_each(count_all, &all);
+    assert_int_equal(all, 1);
+    tally_end();
+}
+
 static void what_is_beyond_is_dropped(void **state)
 {
     (void)state;
@@ -89,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(processes_count_by_themselves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_beyond_is_dropped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_name_is_one_line, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,12 @@
 
 /* Opening the batch, and asking about it */
 
+static void close_job(struct followed *followed)
+{
+    (void)eventlog_close(&followed->log, NULL);
+    sys.close(followed->job);
+}
+
 /* Learn what a job is of which only the name is known.  One over which the stage has died too often is given up, and
  * what cannot be followed now is forgotten until its name is met again.  False when this round has nothing to do with
  * it. */
@@ -33,14 +39,14 @@ static bool learn_job(struct round *round, struct followed *followed)
         guard_enter(tracker->guard, followed->place.id, 0);
         followed->job = job_open(&tracker->stage.spool, &followed->place);
         followed->record = arena_allocate(tracker->arena, sizeof(*followed->record));
-        known = followed->job >= 0 && track_learn(tracker, followed->tracked, &followed->place,
-                                                  followed->job, followed->record);
+        known =
+            followed->job >= 0 && track_learn(tracker, followed, round->count < tracker->logs_most);
     }
     guard_enter(tracker->guard, round->about, 0);
     if (known && !followed->tracked->elsewhere)
         return true;
     if (followed->job >= 0)
-        sys.close(followed->job);
+        close_job(followed);
     if (!known)
         track_forget(tracker, followed->tracked);
     return false;
@@ -52,7 +58,8 @@ static bool open_job(struct round *round, struct tracked *tracked)
 {
     struct followed *followed = &round->jobs[round->count];
     struct text id = names_text(tracked);
-    *followed = (struct followed){.tracked = tracked, .place.state = STATE_SUBMITTED, .job = -1};
+    *followed = (struct followed){
+        .tracked = tracked, .place.state = STATE_SUBMITTED, .job = -1, .log.file = -1};
     memcpy(followed->place.id, id.data, id.length);
     if (!tracked->learned && !learn_job(round, followed))
         return false;
@@ -324,7 +331,7 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
     for (size_t i = 0; i < round.count; i++) {
         guard_passed(tracker->guard, round.jobs[i].place.id);
         lines_keep(&round.jobs[i]);
-        sys.close(round.jobs[i].job);
+        close_job(&round.jobs[i]);
     }
     arena_reset(tracker->arena);
 }

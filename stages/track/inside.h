@@ -17,6 +17,7 @@
 
 #include "base/names.h"
 #include "job/retry_table.h"
+#include "spool/eventlog.h"
 #include "spool/usage.h"
 #include "stages/guard.h"
 #include "stages/shared/control.h"
@@ -91,7 +92,8 @@ struct tracked {
 struct followed {            /* a job of a batch */
     struct tracked *tracked; /* NULL: it has been moved */
     struct job_place place;
-    int job; /* its directory; -1: it is gone */
+    int job;             /* its directory; -1: it is gone */
+    struct open_log log; /* where this batch has learned what the job is */
     struct job_poll poll;
     struct job_call call; /* to stop it, copy its output, or forget it */
     bool stop, copy, end; /* what to do with it */
@@ -124,6 +126,7 @@ struct tracker {
     struct watch *watch;
     struct names *jobs;  /* id -> struct tracked */
     struct arena *arena; /* of one batch */
+    size_t logs_most;    /* of a batch, whose logs may stay open */
     struct guard *guard; /* what this process works on */
     bool executor_lost;
     bool accounts_fail;    /* they could not be written, which was said */
@@ -144,10 +147,9 @@ int track_read_record(struct tracker *tracker, int job, const char *id, struct j
 int track_replace_record(struct followed *followed, const struct job_record *record,
                          struct error *error);
 
-/* Learn what the job in the directory `job` is, by its record, which is read, and its log.  A copy of a job is
- * settled instead.  False when it is not to be followed now. */
-bool track_learn(struct tracker *tracker, struct tracked *tracked, const struct job_place *place,
-                 int job, struct job_record *record);
+/* Learn what a job is whose directory is open, by its record, which is read, and its log, which stays open where
+ * `keeps_log`.  A copy of a job is settled instead.  False when it is not to be followed now. */
+bool track_learn(struct tracker *tracker, struct followed *followed, bool keeps_log);
 
 /* The retry.txt of the newest commit of templates.git that has a valid one; NULL when none has.  -1 with a
  * sentence while no commit can be read: what would be said of a failure might not be true. */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spool/eventlog.h"
-
 void lines_begin(struct followed *followed)
 {
     if (followed->tracked->unwritten)
@@ -19,7 +17,7 @@ int lines_write(struct followed *followed, struct error *error)
 {
     if (!followed->lines.length)
         return 0;
-    if (eventlog_append(followed->job, buffer_text(&followed->lines), error))
+    if (eventlog_extend(followed->job, &followed->log, buffer_text(&followed->lines), error))
         return -1;
     buffer_clear(&followed->lines);
     free(followed->tracked->unwritten);

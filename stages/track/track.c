@@ -21,14 +21,17 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "request/description.h"
-#include "spool/eventlog.h"
 #include "stages/shared/quarantine.h"
 #include "stages/shared/duplicate.h"
 #include "stages/shared/give_up.h"
 #include "stages/shared/capacity_file.h"
 #include "stages/track/lost.h"
+#include "watcher/mount.h"
+
+enum { OTHER_DESCRIPTORS = 256 };
 
 /* Is there a commit of the templates to use?  -1 with a sentence while none could be read. */
 static int serve_commit(struct tracker *tracker, struct error *error)
@@ -87,15 +90,20 @@ static void recall_waiting(struct tracker *tracker, struct text log, struct trac
 }
 
 /* Recall from the log a job that was followed before a restart. */
-static enum fate read_history(struct tracker *tracker, int job, const struct job_record *record,
-                              struct tracked *tracked)
+static enum fate read_history(struct tracker *tracker, struct followed *followed, bool keeps_log)
 {
+    int job = followed->job;
+    struct tracked *tracked = followed->tracked;
+    const struct job_record *record = followed->record;
     struct buffer log = {0};
     struct eventlog_fold fold;
     struct stat status;
     enum fate fate = FATE_NONE;
     enum state state;
-    if (eventlog_read(job, &log, NULL) == 0) {
+    int read =
+        keeps_log ? eventlog_open(job, &followed->log, &log, NULL) : eventlog_read(job, &log, NULL);
+    followed->log.fresh = false; /* others may append to it before this process does */
+    if (!read) {
         eventlog_fold(buffer_text(&log), &fold);
         tracked->started = fold.started;
         struct text host = eventlog_get(tracker->arena, &fold.submitted, "host");
@@ -191,9 +199,12 @@ static void look_for_request(const struct tracker *tracker, struct text id, stru
     sys.close(job);
 }
 
-bool track_learn(struct tracker *tracker, struct tracked *tracked, const struct job_place *place,
-                 int job, struct job_record *record)
+bool track_learn(struct tracker *tracker, struct followed *followed, bool keeps_log)
 {
+    const struct job_place *place = &followed->place;
+    struct tracked *tracked = followed->tracked;
+    struct job_record *record = followed->record;
+    int job = followed->job;
     struct error error;
     int read = track_read_record(tracker, job, place->id, record, &error);
     if (duplicate_settle(&tracker->stage, place, read ? 0 : record->accepted)) {
@@ -210,7 +221,7 @@ bool track_learn(struct tracker *tracker, struct tracked *tracked, const struct 
     tracked->again = record->retries == RETRIES_ALWAYS;
     tracked->array = record->array.length > 0;
     tracked->sized = record->sizes.kind != SIZE_FIXED || record->checkpoint_signal.length;
-    tracked->fate = read_history(tracker, job, record, tracked);
+    tracked->fate = read_history(tracker, followed, keeps_log);
     bool has_run = tracked->started || record->attempt > 1 ||
                    !tracked->times.accepted; /* or it is not known */
     tracked->measure = measure_new(has_run ? job : -1, record);
@@ -313,6 +324,15 @@ static void track_close(struct stage *stage)
     free(tracker);
 }
 
+/* Of how many jobs of a batch, each with its directory and output/, may the logs stay open while the executor is asked?
+ * Where closing tells whether something was written, as on NFS, of none. */
+static size_t count_logs(const struct tracker *tracker)
+{
+    size_t others = 2 * BATCH + OTHER_DESCRIPTORS;
+    size_t allowed = descriptors_allow(others + BATCH);
+    return allowed > others && mount_is_local(tracker->stage.spool.root) ? allowed - others : 0;
+}
+
 static struct stage *track_open(const char *directory, struct error *error)
 {
     struct tracker *tracker = memory_allocate(sizeof(*tracker));
@@ -324,6 +344,7 @@ static struct stage *track_open(const char *directory, struct error *error)
     struct watch_settings watching = {.interval = stage->settings.scan_interval};
     int sealed = seal_read_key(&stage->spool, stage->settings.user, &stage->key, error);
     tracker->arena = arena_new();
+    tracker->logs_most = count_logs(tracker);
     tracker->jobs = names_new(MOST_TRACKED, sizeof(struct tracked));
     tracker->guard = guard_own();
     guard_count(tracker->guard, stage->name);

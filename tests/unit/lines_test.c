@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "spool/eventlog.h"
-
 static char *path;
 static struct tracked tracked;
 
@@ -29,7 +27,7 @@ static int tear_down(void **state)
 /* A round in which the job's directory is open as `job`, and there is that to say. */
 static int round_with(int job, const char *line)
 {
-    struct followed followed = {.tracked = &tracked, .job = job};
+    struct followed followed = {.tracked = &tracked, .job = job, .log.file = -1};
     lines_begin(&followed);
     buffer_add_string(&followed.lines, line);
     int result = lines_write(&followed, NULL);

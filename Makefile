@@ -322,11 +322,11 @@ tables: $(BUILD)/dlspool
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 INSTALLED = tools/installed $(BUILD) $(PREFIX) $(UNITDIR)
 
-$(BUILD)/dlspool@.service: etc/dlspool.service FORCE
+$(BUILD)/%@.service: etc/%.service FORCE
 	@mkdir -p $(@D)
 	@sed 's|@PREFIX@|$(PREFIX)|' $< > $@.new && mv $@.new $@
 
-install: $(BUILD)/dlspool $(BUILD)/dlspool@.service
+install: $(BUILD)/dlspool $(BUILD)/dlspool@.service $(BUILD)/dlspool-web@.service
 	$(INSTALLED) | while read -r mode source target; do \
 	    install -D -m $$mode $$source $(DESTDIR)$$target || exit 1; done
 

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/duration.h"
 #include "base/log.h"
+#include "base/notify.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/open.h"
@@ -53,6 +54,8 @@ static void tell_ready(const struct porter_settings *settings)
                    (int)settings->network.length, settings->network.data);
     }
     fflush(stdout);
+    notify_open();
+    notify_send("READY=1\nSTATUS=serving at %s", settings->socket);
 }
 
 /* The users that are proxies.  -1 and a sentence. */

@@ -2,6 +2,7 @@
 #include "web/job_list.h"
 
 #include <errno.h>
+#include <strings.h>
 
 #include "client/gather.h"
 
@@ -48,6 +49,25 @@ static bool is_after(struct text after, const struct job_place *place)
     return !after.length || text_compare(id_token(text_of(place->id)), id_token(after)) < 0;
 }
 
+static bool contains(struct text text, struct text word)
+{
+    for (size_t i = 0; i + word.length <= text.length; i++)
+        if (strncasecmp(text.data + i, word.data, word.length) == 0)
+            return true;
+    return false;
+}
+
+/* Does the word stand in what a list shows of the job, in letters of any case? */
+static bool has_word(struct text word, const struct job_view *view)
+{
+    const struct job_record *record = &view->record;
+    if (!word.length || contains(text_of(view->place.id), word) || contains(view->why, word))
+        return true;
+    return view->readable && (contains(record->name, word) || contains(record->owner, word) ||
+                              contains(record->queue, word) || contains(record->library, word) ||
+                              contains(record->image, word));
+}
+
 static bool has_queue(struct text queue, const struct job_view *view)
 {
     return !queue.length || (view->readable && text_equal(view->record.queue, queue));
@@ -59,7 +79,7 @@ int job_list_read(const struct exchange *exchange, struct job_list *list, struct
     struct job_place place;
     struct waiting_file waiting;
     struct text after = exchange_query(exchange, "after"),
-                queue = exchange_query(exchange, "queue");
+                queue = exchange_query(exchange, "queue"), word = exchange_query(exchange, "q");
     int limit = read_limit(exchange, error), result = 0;
     *list = (struct job_list){.more = false};
     if (limit < 0 || read_filter(exchange, &filter, error))
@@ -72,7 +92,7 @@ int job_list_read(const struct exchange *exchange, struct job_list *list, struct
         struct job_view *view = &list->views[list->count];
         if (!is_after(after, &place) ||
             (view_read(exchange->spool, &place, exchange->arena, view) && errno != EACCES) ||
-            !job_filter_takes(&filter, view) || !has_queue(queue, view))
+            !job_filter_takes(&filter, view) || !has_queue(queue, view) || !has_word(word, view))
             continue;
         view_take_waiting(view, &waiting, exchange->arena);
         list->count++;

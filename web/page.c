@@ -37,7 +37,9 @@
 #include "web/requests_api.h"
 #include "web/scope.h"
 #include "web/server.h"
+#include "web/tokens_api.h"
 #include "web/usage_page.h"
+#include "web/validator.h"
 
 static const struct server_limits usual_limits = {
     .connections = 64, .idle = 30, .body = (size_t)1024 * 1024};
@@ -56,13 +58,15 @@ static const struct route *const tables[] = {
     new_page_routes,    approvals_page_routes,  assets_routes,
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
     job_page_routes,    difference_page_routes, usage_page_routes,
-    me_page_routes,     cluster_page_routes,    plan_page_routes};
+    me_page_routes,     cluster_page_routes,    plan_page_routes,
+    tokens_api_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {
     const struct page *page = context;
     if (origin_allows(exchange, &page->settings.web.hosts) && scope_allows(exchange))
         routes_answer(tables, ARRAY_COUNT(tables), exchange);
+    validator_apply(exchange);
 }
 
 static void take_connections(struct page *page)

@@ -164,8 +164,10 @@ static bool may_ask(const struct exchange *exchange, const struct job_view *view
     if (!may)
         error_set(error, "%s belongs to %.*s; only its owner or an administrator may %s%s",
                   view->place.id, (int)view->record.owner.length, view->record.owner.data,
-                  strcmp(verb, "top") == 0 ? "put it on " : verb,
-                  strcmp(verb, "top") == 0 ? verb : " it");
+                  strcmp(verb, "top") == 0        ? "put it on "
+                  : strcmp(verb, "priority") == 0 ? "change its "
+                                                  : verb,
+                  strcmp(verb, "top") == 0 || strcmp(verb, "priority") == 0 ? verb : " it");
     return may;
 }
 
@@ -178,15 +180,22 @@ bool requests_api_applies(const struct exchange *exchange, const struct job_view
            may_ask(exchange, view, verb, &error);
 }
 
+/* Drop the line, which asks for that, when it can be asked for. */
+static bool ask_by(struct exchange *exchange, const struct job_view *view, enum control_verb verb,
+                   struct text line, struct error *error)
+{
+    char name[NAME_MAX + 1];
+    const char *word = request_control_name(verb);
+    return control_allows(verb, &view->place, view->readable ? &view->record : NULL, error) &&
+           may_ask(exchange, view, word, error) &&
+           drop_file(exchange->spool, word, ".yaml", line, name, error) == 0;
+}
+
 bool requests_api_ask(struct exchange *exchange, const struct job_view *view, const char *verb,
                       struct error *error)
 {
-    char name[NAME_MAX + 1];
-    struct text line = arena_printf(exchange->arena, "%s: %s\n", verb, view->place.id);
-    return control_allows(verb_of(verb), &view->place, view->readable ? &view->record : NULL,
-                          error) &&
-           may_ask(exchange, view, verb, error) &&
-           drop_file(exchange->spool, verb, ".yaml", line, name, error) == 0;
+    return ask_by(exchange, view, verb_of(verb),
+                  arena_printf(exchange->arena, "%s: %s\n", verb, view->place.id), error);
 }
 
 /* Reply that it was asked for. */
@@ -223,9 +232,51 @@ static void ask_retry(struct exchange *exchange)
     ask(exchange, "retry");
 }
 
+/* Ask for what takes a line of its own. */
+static void ask_with(struct exchange *exchange, const struct job_view *view, enum control_verb verb,
+                     struct text line)
+{
+    struct error error;
+    if (ask_by(exchange, view, verb, line, &error)) {
+        tell_asked(exchange, view->place.id, request_control_name(verb));
+        return;
+    }
+    bool own = view->readable && view->record.uid == getuid();
+    exchange_reply_problem(exchange, own ? HTTP_CONFLICT : HTTP_FORBIDDEN, error.text);
+}
+
 static void ask_hold(struct exchange *exchange)
 {
-    ask(exchange, "hold");
+    struct job_view view;
+    if (!text_is(exchange_query(exchange, "keep_memory"), "true"))
+        ask(exchange, "hold");
+    else if (jobs_api_find(exchange, &view))
+        ask_with(
+            exchange, &view, CONTROL_SUSPEND,
+            arena_printf(exchange->arena, "hold: {job: %s, keep_memory: true}\n", view.place.id));
+}
+
+/* Can it be a priority: a whole number, or the name of a class? */
+static bool is_priority(struct text word)
+{
+    struct text digits = word;
+    if (text_starts(word, "-"))
+        digits = (struct text){word.data + 1, word.length - 1};
+    return text_number(digits, 1000000) >= 0 || request_control_is_value(word);
+}
+
+static void ask_priority(struct exchange *exchange)
+{
+    struct job_view view;
+    struct text value = exchange_query(exchange, "value");
+    if (!is_priority(value))
+        exchange_reply_problem(
+            exchange, HTTP_BAD_REQUEST,
+            "value: expected a whole number, or the name of a class of priority");
+    else if (jobs_api_find(exchange, &view))
+        ask_with(exchange, &view, CONTROL_PRIORITY,
+                 arena_printf(exchange->arena, "priority: {job: %s, value: %.*s}\n", view.place.id,
+                              (int)value.length, value.data));
 }
 
 static void ask_release(struct exchange *exchange)
@@ -291,6 +342,7 @@ const struct route requests_api_routes[] = {{"POST", "/dlspool/v1/jobs", submit_
                                             {"POST", "/dlspool/v1/jobs/{}/hold", ask_hold},
                                             {"POST", "/dlspool/v1/jobs/{}/release", ask_release},
                                             {"POST", "/dlspool/v1/jobs/{}/top", ask_top},
+                                            {"POST", "/dlspool/v1/jobs/{}/priority", ask_priority},
                                             {"POST", "/dlspool/v1/jobs/{}/approve", approve},
                                             {"POST", "/dlspool/v1/jobs/{}/refuse", refuse},
                                             {.pattern = NULL}};

@@ -93,12 +93,29 @@ static void mend_utf8(struct buffer *json)
     *json = mended;
 }
 
+void exchange_add_json(struct buffer *out, const struct value *tree)
+{
+    struct buffer json = {0};
+    json_write(&json, tree, false, NULL);
+    mend_utf8(&json);
+    buffer_add_text(out, buffer_text(&json));
+    buffer_free(&json);
+}
+
+void exchange_reply_stream(struct exchange *exchange, const char *content_type, web_stream *stream,
+                           web_handler *end)
+{
+    exchange->status = HTTP_OK;
+    exchange->content_type = content_type;
+    exchange->stream = stream;
+    exchange->stream_end = end;
+}
+
 void exchange_reply_json(struct exchange *exchange, int status, const struct value *tree)
 {
     struct buffer out = {0};
-    json_write(&out, tree, false, NULL);
+    exchange_add_json(&out, tree);
     buffer_add_byte(&out, '\n');
-    mend_utf8(&out);
     exchange_reply_text(exchange, status, json_type, arena_take(exchange->arena, &out));
 }
 

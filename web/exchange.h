@@ -40,6 +40,8 @@ struct web_field {
 
 struct exchange;
 typedef void web_handler(struct exchange *exchange);
+/* Appends what there is of a reply without a known end, and sets again_at for more.  False when that was all. */
+typedef bool web_stream(struct exchange *exchange, struct buffer *out);
 
 struct exchange {
     struct arena *arena;
@@ -61,7 +63,9 @@ struct exchange {
     const char *content_type;
     struct text content;
     int file; /* -1, or an open file whose bytes from the present position are the content; closed when sent */
-    off_t length; /* of it */
+    off_t length;            /* of it */
+    web_stream *stream;      /* NULL, or what the content comes from ... */
+    web_handler *stream_end; /* ... and what is called when nobody wants it any more */
     struct web_field reply_headers[8];
     size_t reply_header_count;
 };
@@ -79,6 +83,12 @@ void exchange_reply_text(struct exchange *exchange, int status, const char *cont
                          struct text content);
 /* `file` is taken over, and closed on failure, which is replied as an error. */
 void exchange_reply_file(struct exchange *exchange, const char *content_type, int file);
+
+/* Reply with what a stream makes. */
+void exchange_reply_stream(struct exchange *exchange, const char *content_type, web_stream *stream,
+                           web_handler *end);
+/* Append a tree as JSON that is UTF-8, whatever the bytes of its texts. */
+void exchange_add_json(struct buffer *out, const struct value *tree);
 
 /* Reply with a problem, RFC 9457: the status, its name, and the sentence. */
 void exchange_reply_problem(struct exchange *exchange, int status, const char *sentence);

@@ -22,6 +22,7 @@
     FUNCTION(MHD_suspend_connection)                                                               \
     FUNCTION(MHD_resume_connection)                                                                \
     FUNCTION(MHD_create_response_from_buffer)                                                      \
+    FUNCTION(MHD_create_response_from_callback)                                                    \
     FUNCTION(MHD_create_response_from_fd_at_offset64)                                              \
     FUNCTION(MHD_add_response_header)                                                              \
     FUNCTION(MHD_queue_response)                                                                   \

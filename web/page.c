@@ -23,6 +23,7 @@
 #include "web/difference_page.h"
 #include "web/dlworkspace_api.h"
 #include "web/dlworkspace_control.h"
+#include "web/events_api.h"
 #include "web/job_page.h"
 #include "web/jobs_api.h"
 #include "web/jobs_page.h"
@@ -59,7 +60,7 @@ static const struct route *const tables[] = {
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
     job_page_routes,    difference_page_routes, usage_page_routes,
     me_page_routes,     cluster_page_routes,    plan_page_routes,
-    tokens_api_routes};
+    tokens_api_routes,  events_api_routes};
 
 static void answer(void *context, struct exchange *exchange)
 {

@@ -12,6 +12,7 @@
 #include "base/system.h"
 #include "web/microhttpd.h"
 
+enum { STREAM_BLOCK = 8192 };           /* bytes of a stream that are sent together */
 enum { MOST_FIELDS = 100 };             /* of a query, and headers, that are looked at */
 enum { CONNECTION_MEMORY = 48 * 1024 }; /* bytes of libmicrohttpd's for each: a head must fit in */
 
@@ -21,7 +22,8 @@ struct conversation {
     struct MHD_Connection *connection;
     struct exchange exchange;
     struct buffer body;
-    bool answered, too_large, once;
+    struct buffer out; /* of a stream: what was made and not sent yet */
+    bool answered, too_large, once, streamed;
     struct conversation *next; /* of those that wait */
 };
 
@@ -130,12 +132,46 @@ static void add_headers(const struct microhttpd *library, struct MHD_Response *r
                                          exchange->reply_headers[i].value.data);
 }
 
+static void wait_for_reply(struct conversation *conversation)
+{
+    conversation->next = conversation->server->waiting;
+    conversation->server->waiting = conversation;
+    conversation->server->library->MHD_suspend_connection(conversation->connection);
+}
+
+/* Called for more of a stream.  When there is none now, the connection is suspended until there may be. */
+static ssize_t read_stream(void *context, uint64_t position, char *bytes, size_t most)
+{
+    struct conversation *conversation = context;
+    struct exchange *exchange = &conversation->exchange;
+    (void)position;
+    if (!conversation->out.length && !conversation->streamed &&
+        exchange->again_at <= clock_elapsed())
+        conversation->streamed = !exchange->stream(exchange, &conversation->out);
+    size_t count = conversation->out.length < most ? conversation->out.length : most;
+    if (count) {
+        memcpy(bytes, conversation->out.data, count);
+        memmove(conversation->out.data, conversation->out.data + count,
+                conversation->out.length - count);
+        conversation->out.length -= count;
+        return (ssize_t)count;
+    }
+    if (conversation->streamed)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    wait_for_reply(conversation);
+    return 0;
+}
+
+/* Hand the reply to libmicrohttpd: a stream, a file, or what is in memory. */
 static enum MHD_Result send_reply(struct conversation *conversation)
 {
     const struct microhttpd *library = conversation->server->library;
     struct exchange *exchange = &conversation->exchange;
     struct MHD_Response *response;
-    if (exchange->file >= 0) {
+    if (exchange->stream) {
+        response = library->MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK,
+                                                              read_stream, conversation, NULL);
+    } else if (exchange->file >= 0) {
         off_t start = lseek(exchange->file, 0, SEEK_CUR);
         response = library->MHD_create_response_from_fd_at_offset64(
             (uint64_t)exchange->length, exchange->file, (uint64_t)start);
@@ -155,13 +191,6 @@ static enum MHD_Result send_reply(struct conversation *conversation)
                                                          (unsigned int)exchange->status, response);
     library->MHD_destroy_response(response);
     return result;
-}
-
-static void wait_for_reply(struct conversation *conversation)
-{
-    conversation->next = conversation->server->waiting;
-    conversation->server->waiting = conversation;
-    conversation->server->library->MHD_suspend_connection(conversation->connection);
 }
 
 static void ask(struct conversation *conversation, web_handler *again)
@@ -240,7 +269,10 @@ static void end(void *context, struct MHD_Connection *connection, void **kept,
     forget(context, conversation);
     if (conversation->exchange.file >= 0)
         sys.close(conversation->exchange.file);
+    if (conversation->exchange.stream_end)
+        conversation->exchange.stream_end(&conversation->exchange);
     buffer_free(&conversation->body);
+    buffer_free(&conversation->out);
     arena_free(conversation->exchange.arena);
     free(conversation);
     *kept = NULL;
@@ -359,9 +391,10 @@ static void ask_again(struct server *server)
     struct conversation **link = &server->waiting;
     while (*link) {
         struct conversation *conversation = *link;
-        if (conversation->exchange.again_at <= clock_elapsed())
+        bool due = conversation->exchange.again_at <= clock_elapsed();
+        if (due && !conversation->answered)
             ask(conversation, conversation->exchange.again);
-        if (!conversation->answered) {
+        if (!conversation->answered || (conversation->exchange.stream && !due)) {
             link = &conversation->next;
             continue;
         }

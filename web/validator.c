@@ -24,7 +24,7 @@ static bool is_listed(struct text list, struct text tag)
 void validator_apply(struct exchange *exchange)
 {
     char hex[SHA256_HEX_SIZE];
-    if (exchange->status != HTTP_OK || exchange->file >= 0 ||
+    if (exchange->status != HTTP_OK || exchange->file >= 0 || exchange->stream ||
         !(text_is(exchange->method, "GET") || text_is(exchange->method, "HEAD")))
         return;
     sha256_hex(exchange->content, hex);

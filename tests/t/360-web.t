@@ -128,6 +128,8 @@ cat >"$scratch/table" <<TABLE
 200 GET /openapi.yaml
 200 GET /jobs
 200 GET /jobs query=limit=1&mine=true
+200 GET /jobs query=q=MINE
+304 GET /jobs query=q=nothing-has-this header=If-None-Match:*
 400 GET /jobs query=since=tomorrow-ish
 421 GET /jobs header=Host:evil.example
 200 POST /jobs query=check=1 type=application/yaml body=script:%20echo
@@ -143,6 +145,9 @@ cat >"$scratch/table" <<TABLE
 404 GET /jobs/{id}/log id=nothing
 200 GET /jobs/{id}/why id=$mine
 404 GET /jobs/{id}/why id=nothing
+200 GET /jobs/{id}/events id=pasted
+400 GET /jobs/{id}/events id=pasted query=from=x
+404 GET /jobs/{id}/events id=nothing
 200 GET /jobs/{id}/request id=$mine
 403 GET /jobs/{id}/request id=$id
 404 GET /jobs/{id}/request id=nothing
@@ -174,6 +179,15 @@ cat >"$scratch/table" <<TABLE
 403 POST /jobs/{id}/release id=offers
 404 POST /jobs/{id}/release id=nothing
 409 POST /jobs/{id}/release id=pasted
+202 POST /jobs/{id}/priority id=ordered query=value=-3
+400 POST /jobs/{id}/priority id=ordered query=value=a:b
+403 POST /jobs/{id}/priority id=offers query=value=-3
+404 POST /jobs/{id}/priority id=nothing query=value=-3
+409 POST /jobs/{id}/priority id=pasted query=value=-3
+409 POST /jobs/{id}/hold id=$mine query=keep_memory=true
+200 GET /tokens
+202 POST /tokens/{token}/revoke token=drives
+404 POST /tokens/{token}/revoke token=nothing
 202 POST /jobs/{id}/top id=ordered
 403 POST /jobs/{id}/top id=offers
 404 POST /jobs/{id}/top id=nothing
@@ -197,6 +211,26 @@ for name in wanted unwanted; do
 done
 printf 'name: ordered\nscript: "true"\nhold: true\n' >"$scratch/ordered.yaml" && chown 5002:5002 "$scratch/ordered.yaml" && mv "$scratch/ordered.yaml" "$spool/incoming/"
 wait_for 20 in_state ordered held
+setpriv --reuid 5002 --regid 5002 --clear-groups "$DLSPOOL" -s "$spool" token --name drives >"$scratch/drives" 2>&1
+# A job is followed from its first event to its end: its log, and its output as it grows.
+said=$(curl -sS -X POST -H "Origin: $page" -H 'Content-Type: application/yaml' --data-binary $'name: watched\nscript: "echo"\nhold: true\n' "$page/dlspool/v1/jobs")
+wait_for 20 in_state watched held
+curl -sSN --max-time 60 "$page/dlspool/v1/jobs/watched/events" >"$scratch/events" &
+events=$!
+must "what has happened is told" wait_for 20 grep -q '^data: {"id":"watched-.*"state":"held"}' "$scratch/events"
+mkdir -p "$(job_dir watched)/output" && printf 'one\n' >"$(job_dir watched)/output/main-0.log" && chown -R 5002 "$(job_dir watched)/output"
+ok "what its tasks print is told" wait_for 20 grep -qF 'data: {"file":"main-0.log","from":0,"text":"one\n"}' "$scratch/events"
+printf 'caf\303' >>"$(job_dir watched)/output/main-0.log"
+ok "and what they print on" wait_for 20 grep -qF '"from":4,"text":"caf"' "$scratch/events"
+printf '\251\n' >>"$(job_dir watched)/output/main-0.log"
+ok "in whole characters" wait_for 20 grep -qF '"from":7,"text":"é\n"' "$scratch/events"
+curl -sS -o /dev/null -X POST -H "Origin: $page" "$page/dlspool/v1/jobs/watched/release"
+ok "until it ends" wait_for 20 grep -q '^event: end' "$scratch/events"
+ok "then the reply ends" wait $events
+is "$(grep -c '^event: log' "$scratch/events")" "$(wc -l <"$(job_dir watched)/log")" "each line of the log is an event"
+like "$(<"$scratch/events")" '"state":"done"' "and the state in which it ended"
+last=$(sed -n 's/^id: //p' "$scratch/events" | tail -n 1)
+is "$(curl -sSN --max-time 20 -H "Last-Event-ID: $last" "$page/dlspool/v1/jobs/watched/events" | grep -c '^event: log')" 0 "who connects again is told the rest only"
 is "$("$top/tests/web/drive" "$top/web/openapi.yaml" "$page" "$scratch/table" 2>&1)" "" "every path and status is as openapi.yaml says"
 kill $ssh && wait $ssh 2>/dev/null
 kill "$sshd"

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -158,6 +159,22 @@ static const struct limited_call of_prune[] = {
     {SCMP_SYS(fcntl64), 1, {IS(1, F_OFD_SETLK)}},
 };
 
+/* Connections: the porter passes them, libmicrohttpd reads and writes them.  Names of users may be asked of sssd, at a
+ * socket of its own; there are no others, and those of the network cannot be made. */
+static const int of_page_any[] = {
+    SCMP_SYS(recvmsg),    SCMP_SYS(sendmsg),    SCMP_SYS(sendfile),    SCMP_SYS(shutdown),
+    SCMP_SYS(setsockopt), SCMP_SYS(getsockopt), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+    SCMP_SYS(epoll_ctl),  SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(connect),
+};
+static const struct limited_call of_page[] = {
+    {SCMP_SYS(socket), 1, {IS(0, AF_UNIX)}},
+    {SCMP_SYS(fchmod), 1, {BITS(1, NO_FILE_MODE, 0)}},
+    {SCMP_SYS(fcntl), 2, {IS(1, F_SETFL), BITS(2, O_ASYNC, 0)}},
+    {SCMP_SYS(fcntl), 1, {IS(1, F_SETFD)}},
+    {SCMP_SYS(fcntl64), 2, {IS(1, F_SETFL), BITS(2, O_ASYNC, 0)}},
+    {SCMP_SYS(fcntl64), 1, {IS(1, F_SETFD)}},
+};
+
 /* Numbers of calls from Linux 5.1 on are the same on every machine. */
 enum { NEW_CALLS = 424, FUTURE_CALLS = 512 };
 
@@ -182,6 +199,10 @@ static int add_rules(scmp_filter_ctx filter, enum sandbox_reader reader)
         result = add_limited(filter, limited, ARRAY_COUNT(limited));
     if (!result && reader == SANDBOX_PRUNE)
         result = add_limited(filter, of_prune, ARRAY_COUNT(of_prune));
+    for (size_t i = 0; i < ARRAY_COUNT(of_page_any) && !result && reader == SANDBOX_PAGE; i++)
+        result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, of_page_any[i], 0);
+    if (!result && reader == SANDBOX_PAGE)
+        result = add_limited(filter, of_page, ARRAY_COUNT(of_page));
     /* raise() and abort() send signals to their own process. */
     const struct scmp_arg_cmp own = IS(0, getpid());
     return result ? result

@@ -6,9 +6,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -16,7 +14,7 @@
 #include "base/signals.h"
 #include "base/system.h"
 #include "spool/settings.h"
-#include "stages/sandbox_files.h"
+#include "stages/sandbox.h"
 #include "web/approvals_page.h"
 #include "web/assets.h"
 #include "web/cluster_page.h"
@@ -145,11 +143,8 @@ static int serve(struct page *page, struct error *error)
  * the same as before. */
 static int confine(const struct spool *spool, struct error *error)
 {
-    tzset();
     own_name_read();
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return error_errno(error, "no_new_privs could not be set");
-    return sandbox_files_restrict(spool, SANDBOX_PAGE, error);
+    return sandbox_enter(spool, TEXT(""), SANDBOX_PAGE, error);
 }
 
 int page_run(const char *spool, int socket, const struct page_limits *limits, struct error *error)

@@ -16,6 +16,16 @@
 #include "spool/spool.h"
 #include "spool/why.h"
 
+/* Whether days of done/ are there, while that counts (stages/shared/duplicate.h). */
+struct known_days {
+    bool counts;
+    size_t count;
+    struct known_day {
+        int64_t time;
+        bool is_there;
+    } days[4];
+};
+
 struct stage {
     const char *name;
     struct spool spool;
@@ -24,6 +34,7 @@ struct stage {
     char host[65];       /* this machine's name */
     int64_t epoch;       /* of the lease under which it works; 0: none */
     struct seal_key key; /* of submit and track, by which records are believed; elsewhere none */
+    struct known_days days;
     bool stopping;
     bool failed;   /* it stops because of an error */
     bool confined; /* requests are read in a confined process; not so in tests */

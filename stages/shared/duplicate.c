@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -31,8 +32,35 @@ static bool is_there(const struct spool *spool, const struct job_place *place)
     return there;
 }
 
+void duplicate_begin_batch(struct stage *stage)
+{
+    stage->days = (struct known_days){.counts = true};
+}
+
+void duplicate_end_batch(struct stage *stage)
+{
+    stage->days.counts = false;
+}
+
+static bool has_day(struct stage *stage, int64_t time, const char *date)
+{
+    struct known_days *known = &stage->days;
+    struct stat status;
+    if (!known->counts)
+        return true; /* the job will tell */
+    for (size_t i = 0; i < known->count; i++)
+        if (known->days[i].time / CLOCK_DAY == time / CLOCK_DAY)
+            return known->days[i].is_there;
+    bool is_there =
+        !sys.fstatat(stage->spool.states[STATE_DONE], date, &status, AT_SYMLINK_NOFOLLOW) ||
+        errno != ENOENT;
+    if (known->count < ARRAY_COUNT(known->days))
+        known->days[known->count++] = (struct known_day){.time = time, .is_there = is_there};
+    return is_there;
+}
+
 /* Is the job in a day of done/, from the one before it was accepted to tomorrow? */
-static bool is_done(const struct spool *spool, struct job_place *place, int64_t accepted)
+static bool is_done(struct stage *stage, struct job_place *place, int64_t accepted)
 {
     char date[CLOCK_TEXT_SIZE];
     int64_t last = clock_now() + CLOCK_DAY;
@@ -41,23 +69,23 @@ static bool is_done(const struct spool *spool, struct job_place *place, int64_t 
         accepted = last - MOST_DAYS * CLOCK_DAY;
     for (int64_t day = last; day >= accepted - CLOCK_DAY; day -= CLOCK_DAY) {
         memcpy(place->date, clock_date(day, date), sizeof("YYYY-MM-DD"));
-        if (is_there(spool, place))
+        if (has_day(stage, day, place->date) && is_there(&stage->spool, place))
             return true;
     }
     return false;
 }
 
-static bool find_duplicate(const struct spool *spool, const struct job_place *place,
-                           int64_t accepted, struct job_place *duplicate)
+static bool find_duplicate(struct stage *stage, const struct job_place *place, int64_t accepted,
+                           struct job_place *duplicate)
 {
     *duplicate = *place;
     duplicate->date[0] = '\0';
     for (int state = 0; state < STATE_DONE; state++) {
         duplicate->state = (enum state)state;
-        if (duplicate->state != place->state && is_there(spool, duplicate))
+        if (duplicate->state != place->state && is_there(&stage->spool, duplicate))
             return true;
     }
-    return accepted && place->state != STATE_DONE && is_done(spool, duplicate, accepted);
+    return accepted && place->state != STATE_DONE && is_done(stage, duplicate, accepted);
 }
 
 /* What decides which of two copies is the job. */
@@ -159,7 +187,7 @@ bool duplicate_settle(struct stage *stage, const struct job_place *place, int64_
     struct job_place duplicate;
     struct error error;
     int keep = errno;
-    bool found = find_duplicate(&stage->spool, place, accepted, &duplicate);
+    bool found = find_duplicate(stage, place, accepted, &duplicate);
     errno = keep;
     if (!found || stage_is_fenced(stage))
         return false;

@@ -21,4 +21,8 @@
  * to search follow; 0: none. errno is unchanged when the job is nowhere else. */
 bool duplicate_settle(struct stage *stage, const struct job_place *place, int64_t accepted);
 
+/* From the one to the other, while a batch is looked at, it is looked once which days of done/ there are. */
+void duplicate_begin_batch(struct stage *stage);
+void duplicate_end_batch(struct stage *stage);
+
 #endif

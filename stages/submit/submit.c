@@ -23,6 +23,7 @@
 #include "base/descriptors.h"
 #include "base/log.h"
 #include "stages/prepare/verify.h"
+#include "stages/shared/duplicate.h"
 #include "stages/shared/give_up.h"
 #include "watcher/mount.h"
 
@@ -172,7 +173,9 @@ static size_t submit_batch(struct submitter *submitter)
     struct error error;
     size_t count, submissions = 0, left = 0;
 
+    duplicate_begin_batch(stage);
     submitter->took = count = take_items(submitter);
+    duplicate_end_batch(stage);
     if (count == 0)
         return admission_is_shut(submitter) ? submitter->newly_parked : 0;
     guard_enter(submitter->guard, count == 1 ? submitter->items[0].place.id : "", 0);

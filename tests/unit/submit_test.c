@@ -145,6 +145,26 @@ static void a_manifest_that_was_not_rendered_is_not_submitted(void **state)
     assert_non_null(strstr(why_of(damaged, STATE_FAILED), "manifest.yaml: found SHA-256 "));
 }
 
+/* Which days of done/ there are is looked for once in a batch; each job is looked for in them. */
+static void a_copy_of_what_is_done_is_set_aside(void **state)
+{
+    (void)state;
+    char command[2 * PATH_MAX + 256];
+    fake.outcome = SUBMIT_ACCEPTED;
+    const char *fresh = put("fresh", 1), *copy = put("copy", 2), *second = put("second", 3);
+    snprintf(
+        command, sizeof(command),
+        "cd '%s' && mkdir -p done/2026-01-01 done/2025-12-31 && cp -a rendered/%s done/2026-01-01 && "
+        "cp -a rendered/%s done/2025-12-31 && "
+        "echo 2026-01-01T12:00:01.000Z finished | tee -a done/2026-01-01/%s/log >>done/2025-12-31/%s/log",
+        spool.path, copy, second, copy, second);
+    assert_int_equal(system(command), 0);
+    run_round_after(0);
+    assert_true(in_state(fresh, STATE_SUBMITTED));
+    assert_false(in_state(copy, STATE_SUBMITTED) || in_state(copy, STATE_RENDERED));
+    assert_false(in_state(second, STATE_SUBMITTED) || in_state(second, STATE_RENDERED));
+}
+
 /* A day of waiting, a look each second. */
 static void the_log_of_one_that_waits_stays_small(void **state)
 {
@@ -423,6 +443,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_paused_spool_asks_about_what_may_run, open_all,
                                         close_spool),
         cmocka_unit_test_setup_teardown(what_is_declined_waits_where_it_is, open_all, close_spool),
+        cmocka_unit_test_setup_teardown(a_copy_of_what_is_done_is_set_aside, open_all, close_spool),
         cmocka_unit_test_setup_teardown(a_manifest_that_was_not_rendered_is_not_submitted, open_all,
                                         close_spool),
         cmocka_unit_test_setup_teardown(the_log_of_one_that_waits_stays_small, open_all,

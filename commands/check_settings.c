@@ -141,6 +141,25 @@ static void look_at_metrics(struct look *look, const struct settings *settings)
     free(directory);
 }
 
+/* What the executor gives to no job, or to root's alone: such jobs are refused when they come. */
+static void look_at_privileges(struct look *look, const struct settings *settings)
+{
+    enum { ROOT = 0, SOMEBODY = 1 };
+    struct error error;
+    for (size_t i = 0; i < settings->privileges.count; i++) {
+        const struct privilege *row = &settings->privileges.rows[i];
+        if (registry_check_grant(settings->executor, &row->grant, ROOT, &error))
+            findings_say(look->findings,
+                         "privileges.%s: warning: %s; jobs that ask for it are refused",
+                         row->name.data, error.text);
+        else if (registry_check_grant(settings->executor, &row->grant, SOMEBODY, &error))
+            findings_say(look->findings,
+                         "privileges.%s: warning: the executor %s gives it to root's jobs alone; "
+                         "others that ask for it are refused",
+                         row->name.data, settings->executor.data);
+    }
+}
+
 /* What only approvers give, and nobody is one. */
 static void look_at_approvers(struct look *look, const struct settings *settings)
 {
@@ -175,6 +194,7 @@ bool check_settings(const struct spool *spool, struct repository *repository,
             printf("dlspool.yaml is good\n");
         look_at_messages(&look, &settings);
         look_at_metrics(&look, &settings);
+        look_at_privileges(&look, &settings);
         look_at_approvers(&look, &settings);
         look.name = settings.executor.data;
         ask_executor(&look, spool, &settings, repository);

@@ -34,6 +34,14 @@ is "$(sed 1,2d "$scratch/warned")" "approvers: warning: nobody is named, so jobs
     "and of approvals that nobody can give"
 sed -i 's|^privileges: .*|privileges: {fuse: {devices: [/dev/fuse], approve: no}}|' "$spool/dlspool.yaml"
 like "$output" '^executor null takes jobs: ' "which asks the executor"
+dlspool init --executor kubernetes "$scratch/cluster" >/dev/null
+sed -i 's|^privileges: .*|privileges: {lock: {capabilities: [IPC_LOCK], approve: no}, net: {host_network: true, approve: no}, fuse: {devices: [/dev/fuse], approve: no}}|' \
+    "$scratch/cluster/dlspool.yaml"
+output=$("$DLSPOOL" -s "$scratch/cluster" check 2>&1 | grep '^privileges')
+like "$output" "^privileges.fuse: warning: a cluster of Kubernetes gives no device by its path .*; jobs that ask for it are refused" \
+    "and says which privileges its executor gives to no job"
+like "$output" "^privileges.lock: warning: the executor kubernetes gives it to root's jobs alone; others that ask for it are refused" "or to root's alone"
+unlike "$output" "privileges.net" "and nothing of one that can be had"
 sed -i 's/^  pids: .*/  pids: 0/' "$spool/dlspool.yaml"
 like "$(dlspool check 2>&1)" '^dlspool.yaml:[0-9]+(:[0-9]+)?: local.pids: found 0, expected a whole number from 1' \
     "and reads the settings of the executors that are not used"

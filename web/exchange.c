@@ -194,12 +194,11 @@ static int64_t line_in(struct text place)
     return text_number(line, INT32_MAX);
 }
 
-void exchange_reply_fault(struct exchange *exchange, int status, const char *sentence)
+/* A line of the sentence as an entry of `errors`: its line and field are cut off its front. */
+static struct value *fault_of(struct arena *arena, const char *sentence)
 {
-    struct arena *arena = exchange->arena;
-    struct value *tree = problem(exchange, status, sentence);
-    struct value *fault = value_object(arena), *faults = value_list(arena);
-    struct text rest = text_of(arena_string(arena, sentence)), before = rest, word;
+    struct value *fault = value_object(arena);
+    struct text rest = text_of(sentence), before = rest, word;
     if (take_word(&rest, &word) && line_in(word) >= 0) {
         value_put(arena, fault, "line", value_number(arena, (double)line_in(word)));
         before = rest;
@@ -211,7 +210,17 @@ void exchange_reply_fault(struct exchange *exchange, int status, const char *sen
     else
         rest = before;
     value_put(arena, fault, "text", value_text(arena, rest));
-    value_append(arena, faults, fault);
+    return fault;
+}
+
+void exchange_reply_fault(struct exchange *exchange, int status, const char *sentence)
+{
+    struct arena *arena = exchange->arena;
+    struct value *tree = problem(exchange, status, sentence), *faults = value_list(arena);
+    struct text rest = text_of(sentence), line;
+    while (rest.length && text_next(&rest, '\n', &line))
+        value_append(arena, faults,
+                     fault_of(arena, arena_text(arena, line.data, line.length).data));
     value_put(arena, tree, "errors", faults);
     exchange_reply_json(exchange, status, tree);
     exchange->content_type = problem_type;

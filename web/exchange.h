@@ -93,7 +93,7 @@ void exchange_add_json(struct buffer *out, const struct value *tree);
 /* Reply with a problem, RFC 9457: the status, its name, and the sentence. */
 void exchange_reply_problem(struct exchange *exchange, int status, const char *sentence);
 /* The same with `file`, `line` and `field` of the fault, where the sentence begins with them
- * ("FILE:LINE: FIELD: ..."), as the member `errors`. */
+ * ("FILE:LINE: FIELD: ..."), as the member `errors`: an entry for each line of the sentence. */
 void exchange_reply_fault(struct exchange *exchange, int status, const char *sentence);
 
 /* Append a text as a part of an address: every byte as %XX but letters, digits, "-", "_" and ".". */

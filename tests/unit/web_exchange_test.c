@@ -124,6 +124,8 @@ static void a_fault_tells_line_and_field(void **state)
         {"a disk is full", "[{\"text\":\"a disk is full\"}]"},
         {"no room: not a field", "[{\"text\":\"no room: not a field\"}]"},
         {"request:1x: y", "[{\"text\":\"request:1x: y\"}]"},
+        {"request:1:1: nmae: unknown field\nrequest:3: found a tab",
+         "[{\"line\":1,\"field\":\"nmae\",\"text\":\"unknown field\"},{\"line\":3,\"text\":\"found a tab\"}]"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         request("POST", "/jobs");

@@ -16,15 +16,13 @@
 static void put_amounts(struct arena *arena, struct value *tree, const char *name,
                         struct value *capacity, struct value *used, struct value *available)
 {
+    struct value *nothing =
+        capacity->kind == VALUE_OBJECT ? value_object(arena) : value_number(arena, 0);
     const struct {
         const char *word;
         struct value *value;
-    } parts[] = {{"capacity", capacity},
-                 {"used", used},
-                 {"available", available},
-                 {"unschedulable", value_number(arena, 0)},
-                 {"reserved", value_number(arena, 0)},
-                 {"preemptable_used", value_number(arena, 0)}};
+    } parts[] = {{"capacity", capacity},     {"used", used},        {"available", available},
+                 {"unschedulable", nothing}, {"reserved", nothing}, {"preemptable_used", nothing}};
     for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
         value_set(arena, tree, arena_printf(arena, "%s_%s", name, parts[i].word), parts[i].value);
 }

@@ -10,10 +10,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/system.h"
+#include "web/framing.h"
 #include "web/microhttpd.h"
 
 enum { STREAM_BLOCK = 8192 };           /* bytes of a stream that are sent together */
-enum { MOST_FIELDS = 100 };             /* of a query, and headers, that are looked at */
+enum { MOST_FIELDS = 100 };             /* of a query, and headers */
 enum { CONNECTION_MEMORY = 48 * 1024 }; /* bytes of libmicrohttpd's for each: a head must fit in */
 
 /* A request under way. */
@@ -23,7 +24,7 @@ struct conversation {
     struct exchange exchange;
     struct buffer body;
     struct buffer out; /* of a stream: what was made and not sent yet */
-    bool answered, too_large, once, streamed;
+    bool answered, too_large, too_many, once, streamed;
     struct conversation *next; /* of those that wait */
 };
 
@@ -47,6 +48,7 @@ struct fields {
     struct arena *arena;
     struct web_field *items;
     size_t count, capacity;
+    bool too_many;
 };
 
 static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const char *name,
@@ -54,7 +56,8 @@ static enum MHD_Result add_field(void *context, enum MHD_ValueKind kind, const c
 {
     struct fields *fields = context;
     (void)kind;
-    if (fields->count >= MOST_FIELDS)
+    fields->too_many = fields->count >= MOST_FIELDS;
+    if (fields->too_many)
         return MHD_NO;
     fields->items = arena_grow(fields->arena, fields->items, fields->count, &fields->capacity,
                                sizeof(*fields->items));
@@ -71,6 +74,7 @@ static struct web_field *read_fields(struct conversation *conversation, enum MHD
     conversation->server->library->MHD_get_connection_values(conversation->connection, kind,
                                                              add_field, &fields);
     *count = fields.count;
+    conversation->too_many = conversation->too_many || fields.too_many;
     return fields.items;
 }
 
@@ -219,6 +223,25 @@ static void take_body(struct conversation *conversation, const char *bytes, size
     *length = 0;
 }
 
+/* Reply to a head that is not taken, and close the connection: nobody can tell what comes after it. */
+static enum MHD_Result refuse_head(struct conversation *conversation, int status,
+                                   const char *sentence)
+{
+    exchange_reply_problem(&conversation->exchange, status, sentence);
+    conversation->once = true;
+    conversation->answered = true;
+    return send_reply(conversation);
+}
+
+static enum MHD_Result look_at_head(struct conversation *conversation)
+{
+    const char *fault = framing_fault(&conversation->exchange);
+    if (conversation->too_many)
+        return refuse_head(conversation, HTTP_TOO_MANY_FIELDS,
+                           "found more than 100 headers or fields of the query");
+    return fault ? refuse_head(conversation, HTTP_BAD_REQUEST, fault) : MHD_YES;
+}
+
 /* Called once with the head of a request, for each part of its body, and at its end; and again when a connection was
  * resumed. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
@@ -229,8 +252,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     struct conversation *conversation = *kept;
     (void)version;
     if (!conversation) {
-        *kept = begin(server, connection, path, method);
-        return MHD_YES;
+        *kept = conversation = begin(server, connection, path, method);
+        return look_at_head(conversation);
     }
     if (*length) {
         take_body(conversation, bytes, length);

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "web/form_tree.h"
+#include "web/framing.h"
 #include "web/html.h"
 #include "web/origin.h"
 #include "web/routes.h"
@@ -182,6 +183,42 @@ static void only_pages_of_this_site_change_something(void **state)
     }
 }
 
+/* ---- heads ---- */
+
+static void a_request_ends_in_one_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *names[2], *values[2];
+        const char *fault;
+    } cases[] = {
+        {{"Content-Length", "Accept"}, {"5", "a"}, NULL},
+        {{"Transfer-Encoding", "Accept"}, {"Chunked", "a"}, NULL},
+        {{"Accept", "accept"}, {"a", "b"}, NULL},
+        {{"Content-Length", "content-length"}, {"5", "5"}, "Content-Length: found twice"},
+        {{"Transfer-Encoding", "Content-Length"}, {"chunked", "5"}, "Content-Length: found beside"},
+        {{"Content-Length", "Transfer-Encoding"}, {"5", "chunked"}, "Content-Length: found beside"},
+        {{"Transfer-Encoding", "Accept"},
+         {"identity, chunked", "a"},
+         "Transfer-Encoding: found an"},
+        {{"Transfer-Encoding", "Accept"}, {"", "a"}, "Transfer-Encoding: found another"},
+        {{"Host", "host"}, {"localhost", "evil.example"}, "Host: found twice"},
+        {{"Origin", "Origin"}, {"http://localhost", "http://evil.example"}, "Origin: found twice"},
+        {{"Transfer-Encoding ", "Content-Length"}, {"chunked", "5"}, "found a header whose name"},
+        {{"X\tY", "Accept"}, {"chunked", "a"}, "found a header whose name"},
+        {{"", "Accept"}, {"chunked", "a"}, "found a header whose name"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        request("POST", "/jobs");
+        for (int k = 0; k < 2; k++)
+            header(cases[i].names[k], cases[i].values[k]);
+        const char *fault = framing_fault(&exchange);
+        if (cases[i].fault ? !fault || strncmp(fault, cases[i].fault, strlen(cases[i].fault)) != 0
+                           : fault != NULL)
+            fail_msg("case %zu: %s", i, fault ? fault : "no fault");
+    }
+}
+
 /* ---- forms ---- */
 
 static void a_form_is_decoded(void **state)
@@ -275,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_wrong_method_tells_the_right_ones),
         cmocka_unit_test(a_fault_tells_line_and_field),
         cmocka_unit_test(only_pages_of_this_site_change_something),
+        cmocka_unit_test(a_request_ends_in_one_place),
         cmocka_unit_test(a_form_is_decoded),
         cmocka_unit_test(a_form_comes_from_a_browser),
         cmocka_unit_test(brackets_make_a_tree),

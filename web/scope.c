@@ -4,15 +4,33 @@
 #include "base/array.h"
 
 /* What submits a job; all else that is no GET asks for something. */
-static const char *const submits[] = {"/dlspool/v1/jobs", "/new", "/rest-server/api/v2/jobs"};
+static const char *const submits[] = {"/dlspool/v1/jobs", "/new", "/rest-server/api/v2/jobs",
+                                      "/dlws/PostJob", "/dlws/SubmitJob"};
+/* What changes nothing: OpenPAI's clients ask for a token so. */
+static const char *const reads[] = {"/rest-server/api/v1/token",
+                                    "/rest-server/api/v2/authn/basic/login",
+                                    "/rest-server/api/v2/tokens/application"};
+
+static bool is_listed(const char *const *paths, size_t count, struct text path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_is(path, paths[i]))
+            return true;
+    return false;
+}
 
 static enum access_scope needed_scope(const struct exchange *exchange)
 {
     if (text_is(exchange->method, "GET") || text_is(exchange->method, "HEAD"))
         return ACCESS_READ;
-    for (size_t i = 0; i < ARRAY_COUNT(submits); i++)
-        if (text_is(exchange->method, "POST") && text_is(exchange->path, submits[i]))
-            return ACCESS_SUBMIT;
+    if (!text_is(exchange->method, "POST"))
+        return ACCESS_ALL;
+    if (is_listed(reads, ARRAY_COUNT(reads), exchange->path))
+        return ACCESS_READ;
+    bool of_user = text_starts(exchange->path, "/rest-server/api/v1/user/") &&
+                   text_ends(exchange->path, "/jobs");
+    if (of_user || is_listed(submits, ARRAY_COUNT(submits), exchange->path))
+        return ACCESS_SUBMIT;
     return ACCESS_ALL;
 }
 

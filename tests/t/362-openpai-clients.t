@@ -3,7 +3,7 @@
 # their headers and bodies: the VS Code extension (microsoft/openpaivscode@67f9754), the JavaScript SDK 0.1.5 with its
 # command pai, and the Python SDK of OpenPAI 0.14.
 #
-# Seen to fail with: tests/mutants/openpai-*.patch, form-*.patch.
+# Seen to fail with: tests/mutants/openpai-takes-forms-of-anybody.patch, tests/mutants/openpai-calls-stopped-jobs-failed.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/web.bash"
 need_web
@@ -156,7 +156,7 @@ is "$(got 'map(.name)')" '["waits","vscode_v2","vscode_v1"]' "its first version 
 # ---- the Python SDK (contrib/python-sdk/openpaisdk/cluster.py of v0.14.0), which sends {} with every GET ----
 python $api/v1/token -d '{"username": "user1", "password": "secret1", "expiration": 3600}'
 is "$status $(got .token)" "200 secret1" "it signs in"
-python $api/v2/jobs -H 'Authorization: Bearer secret1' -H 'Content-Type: text/yaml' --data-binary '{"protocolVersion": 2, "name": "python_v2", "type": "job", "prerequisites": [{"protocolVersion": 2, "name": "img", "type": "dockerimage", "uri": "x/y:1"}], "taskRoles": {"t": {"instances": 1, "dockerImage": "img", "resourcePerInstance": {"cpu": 1, "memoryMB": 512, "gpu": 0}, "commands": ["true"]}}}'
+as 1 $api/v2/jobs -A python-requests/2.28.1 -H 'Authorization: Bearer secret1' -H 'Content-Type: text/yaml' --data-binary '{"protocolVersion": 2, "name": "python_v2", "type": "job", "prerequisites": [{"protocolVersion": 2, "name": "img", "type": "dockerimage", "uri": "x/y:1"}], "taskRoles": {"t": {"instances": 1, "dockerImage": "img", "resourcePerInstance": {"cpu": 1, "memoryMB": 512, "gpu": 0}, "commands": ["true"]}}}'
 is "$status" 202 "a job of version 2, which it calls YAML and sends as JSON"
 python $api/v1/user/user1/jobs -H 'Authorization: Bearer secret1' --data-binary '{"jobName": "python_v1", "image": "x/y:1", "taskRoles": [{"name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 512, "gpuNumber": 0, "command": "false"}]}'
 is "$status" 202 "a job of version 1 as JSON"

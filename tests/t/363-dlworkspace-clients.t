@@ -2,7 +2,7 @@
 # DLWorkspace's REST calls against dlspool web, with the names, parameters and replies of src/RestAPI/dlwsrestapi.py
 # (microsoft/DLWorkspace@27d3a3a, and c94fdd3 for SubmitJob); what changes something by POST only.
 #
-# Seen to fail with: tests/mutants/dlworkspace-*.patch.
+# Seen to fail with: tests/mutants/dlworkspace-believes-user-names.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/web.bash"
 need_web

@@ -12,7 +12,7 @@ own_users() {
     fi
     { cat /etc/passwd; for n in 1 2; do echo "user$n:x:500$n:500$n::$scratch/home$n:/bin/sh"; done; } >"$scratch/passwd"
     { cat /etc/shadow; for n in 1 2; do echo "user$n:*:19000:0:99999:7:::"; done; } >"$scratch/shadow"
-    chmod 644 "$scratch/passwd"
+    chmod 644 "$scratch/passwd" && chmod 600 "$scratch/shadow"
     mount --bind "$scratch/passwd" /etc/passwd && mount --bind "$scratch/shadow" /etc/shadow || skip_all "nothing can be mounted here"
     for n in 1 2; do mkdir -p "$scratch/home$n"; chown "500$n" "$scratch/home$n"; done
 }

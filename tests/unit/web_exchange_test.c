@@ -275,6 +275,7 @@ static void brackets_make_a_tree(void **state)
         {"a%5B1%5D%5Bx%5D=q&a[0][x]=p", "{\"a\":[{\"x\":\"p\"},{\"x\":\"q\"}]}"},
         {"a[0]=x&a[2]=y", "{\"a\":{\"0\":\"x\",\"2\":\"y\"}}"},
         {"a[00]=x&a[0]=y", "{\"a\":{\"00\":\"x\",\"0\":\"y\"}}"},
+        {"a[00]=x", "{\"a\":{\"00\":\"x\"}}"},
         {"0=x", "{\"0\":\"x\"}"},
         {"a=1&a[b]=2", "a[b]: found both a value and members of this name"},
         {"a[b]=2&a=1", "a: found both a value and members of this name"},

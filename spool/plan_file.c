@@ -40,6 +40,8 @@ static void add_job(struct buffer *out, const struct planned_job *job)
         eventlog_add_string(out, "of", size_kind_name(job->kind));
     eventlog_add_number(out, "size", job->size);
     eventlog_add_number(out, "next", job->next);
+    if (job->amount)
+        eventlog_add_number(out, "amount", job->amount);
     add_text(out, "reason", job->reason);
     buffer_add_byte(out, '\n');
 }
@@ -109,6 +111,7 @@ static bool read_job(struct arena *arena, const struct event *line, struct plann
         .kind = get_kind(arena, line),
         .size = eventlog_get_number(line, "size", 0),
         .next = eventlog_get_number(line, "next", 0),
+        .amount = eventlog_get_number(line, "amount", 0),
         .reason = get_text(arena, line, "reason"),
     };
     memcpy(job->id, id.data, id.length);

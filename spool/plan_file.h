@@ -29,6 +29,7 @@ struct planned_job {
     enum size_kind kind;
     int64_t size,
         next; /* units that it has, 0: it does not run; units that the plan gives it, 0: it waits */
+    int64_t amount;     /* what the plan gives it of its pool: GPUs, or thousandths of a CPU */
     struct text reason; /* a sentence: the reason for its deadline status, or why it waits */
 };
 

@@ -241,6 +241,7 @@ static void add_job(struct arena *arena, const struct planning *planning,
         .kind = job->record.sizes.kind,
         .size = job->state == STATE_SUBMITTED ? job->size : 0,
         .next = counts ? job->next : 0,
+        .amount = counts && job->next > 0 ? forecast_units(job, job->next) : 0,
         .reason = reason_of(arena, planning, job, lines),
     };
     memcpy(line->id, job_cache_id(job), strlen(job_cache_id(job)) + 1);

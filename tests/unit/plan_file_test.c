@@ -23,6 +23,7 @@ static void write_plan(void)
          .kind = SIZE_CPUS,
          .size = 1000,
          .next = 2500,
+         .amount = 5000,
          .reason = TEXT("a \"quoted\" sentence; with = and spaces")},
         {.id = "ant-0000000000002",
          .pool = TEXT("gpus:v100"),
@@ -51,10 +52,11 @@ static void what_is_written_reads_back(void **state)
     assert_true(text_is(job->reason, "a \"quoted\" sentence; with = and spaces"));
     assert_true(job->finish == noon + 1000 && job->late == noon + 2000);
     assert_true(job->deadline == noon + 3000 && job->kind == SIZE_CPUS);
-    assert_true(job->size == 1000 && job->next == 2500);
+    assert_true(job->size == 1000 && job->next == 2500 && job->amount == 5000);
     job = plan_file_find(&plan, "ant-0000000000002");
     assert_non_null(job);
-    assert_true(job->finish == 0 && job->kind == SIZE_FIXED && job->reason.length == 0);
+    assert_true(job->finish == 0 && job->kind == SIZE_FIXED && job->reason.length == 0 &&
+                job->amount == 0);
     assert_null(plan_file_find(&plan, "bee-0000000000003"));
 }
 

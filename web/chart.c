@@ -40,11 +40,15 @@ static void add_text(struct buffer *out, double x, double y, const char *attribu
     buffer_add_string(out, is_cut ? "&hellip;</text>\n" : "</text>\n");
 }
 
+/* A number, with as many digits behind the point as half of `top`, which is 1, 2 or 5 and noughts, needs. */
 static void add_number(struct buffer *out, double x, double y, const char *attributes,
-                       double number, const char *unit)
+                       double number, double top, const char *unit)
 {
     struct buffer words = {0};
-    buffer_printf(&words, number < 10 ? "%.1f%s%s" : "%.0f%s%s", number, *unit ? " " : "", unit);
+    int digits = number > 0 && number < 10 ? 1 : 0;
+    for (double least = 0.99; digits && digits < 5 && top < least; least /= 10)
+        digits++;
+    buffer_printf(&words, "%.*f%s%s", digits, number, *unit ? " " : "", unit);
     add_text(out, x, y, attributes, buffer_text(&words));
     buffer_free(&words);
 }
@@ -68,18 +72,35 @@ static void add_box(struct buffer *out, double x, double y, double width, double
     buffer_add_string(out, "</title></rect>\n");
 }
 
-/* What the highest of them is rounded up to: 1, 2 or 5 and noughts. */
-static double round_up(const struct chart_bar *bars, size_t count)
+/* 1, 2 or 5 and noughts, and at least that. */
+static double round_up(double most)
 {
-    double most = 0, step = 1e-3;
-    for (size_t i = 0; i < count; i++)
-        most = bars[i].value > most ? bars[i].value : most;
+    double step = 1e-3;
     for (;; step *= 10)
         for (int i = 0; i < 3; i++) {
             static const double factors[] = {1, 2, 5};
-            if (step * factors[i] >= most)
+            if (step * factors[i] >= most || step >= 1e18)
                 return step * factors[i];
         }
+}
+
+static double highest(const struct chart_bar *bars, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = bars[i].value > most ? bars[i].value : most;
+    return most;
+}
+
+/* The numbers at the left: nothing, half of `top` and `top`, with a line each. */
+static void add_scale(struct buffer *out, double bottom, double top)
+{
+    for (int i = 0; i <= 2; i++) {
+        double y = bottom - COLUMNS_HEIGHT * i / 2.0;
+        add_line(out, AXIS, y, WIDTH, y, "line");
+        add_number(out, AXIS - 6, y + 4, " class=\"faint\" text-anchor=\"end\"", top * i / 2, top,
+                   "");
+    }
 }
 
 static void describe(const struct chart_bar *bar, const char *unit, struct buffer *words)
@@ -92,17 +113,14 @@ static void describe(const struct chart_bar *bar, const char *unit, struct buffe
 void chart_columns(struct buffer *out, const char *title, const char *unit,
                    const struct chart_bar *bars, size_t count)
 {
-    double top = round_up(bars, count), step = (double)(WIDTH - AXIS) / (double)(count ? count : 1);
+    double top = round_up(highest(bars, count)),
+           step = (double)(WIDTH - AXIS) / (double)(count ? count : 1);
     double bottom = COLUMNS_HEIGHT + 12, space = 0, width;
     step = step < WIDEST ? step : WIDEST;
     width = step * 0.8;
     struct buffer words = {0};
     begin(out, title, COLUMNS_HEIGHT + 12 + FOOT);
-    for (int i = 0; i <= 2; i++) {
-        double y = bottom - COLUMNS_HEIGHT * i / 2.0;
-        add_line(out, AXIS, y, WIDTH, y, "line");
-        add_number(out, AXIS - 6, y + 4, " class=\"faint\" text-anchor=\"end\"", top * i / 2, "");
-    }
+    add_scale(out, bottom, top);
     for (size_t i = 0; i < count; i++) {
         double x = AXIS + step * (double)i, height = COLUMNS_HEIGHT * bars[i].value / top;
         describe(&bars[i], unit, &words);
@@ -121,7 +139,7 @@ void chart_columns(struct buffer *out, const char *title, const char *unit,
 void chart_bars(struct buffer *out, const char *title, const char *unit,
                 const struct chart_bar *bars, size_t count)
 {
-    double top = round_up(bars, count), room = WIDTH - LABELS - 90;
+    double top = round_up(highest(bars, count)), room = WIDTH - LABELS - 90;
     struct buffer words = {0};
     begin(out, title, ROW * (int)count + 4);
     for (size_t i = 0; i < count; i++) {
@@ -129,7 +147,7 @@ void chart_bars(struct buffer *out, const char *title, const char *unit,
         add_text(out, LABELS - 8, y + 14, " text-anchor=\"end\"", bars[i].label);
         describe(&bars[i], unit, &words);
         add_box(out, LABELS, y + 2, width, ROW - 6, "bar", words.data);
-        add_number(out, LABELS + width + 6, y + 14, " class=\"faint\"", bars[i].value, unit);
+        add_number(out, LABELS + width + 6, y + 14, " class=\"faint\"", bars[i].value, top, unit);
     }
     end(out);
     buffer_free(&words);
@@ -137,11 +155,34 @@ void chart_bars(struct buffer *out, const char *title, const char *unit,
 
 /* ---- times ---- */
 
-static double place_of(int64_t time, int64_t from, int64_t until)
+static double place_in(double left, int64_t time, int64_t from, int64_t until)
 {
     double part = (double)(time - from) / (double)(until - from);
     part = part < 0 ? 0 : part > 1 ? 1 : part;
-    return LABELS + part * (WIDTH - LABELS - 4);
+    return left + part * (WIDTH - left - 4);
+}
+
+static double place_of(int64_t time, int64_t from, int64_t until)
+{
+    return place_in(LABELS, time, from, until);
+}
+
+/* Lines at some times, down to `bottom`, and the times below it. */
+static void add_times(struct buffer *out, double left, double bottom, int64_t from, int64_t until)
+{
+    enum { TICKS = 4 };
+    char time[CLOCK_TEXT_SIZE];
+    for (int i = 0; i <= TICKS; i++) {
+        int64_t at = from + (until - from) * i / TICKS;
+        double x = place_in(left, at, from, until);
+        add_line(out, x, 0, x, bottom, "line");
+        clock_local(at, time);
+        add_text(out, x, bottom + 16,
+                 i == TICKS ? " class=\"faint\" text-anchor=\"end\""
+                 : i        ? " class=\"faint\" text-anchor=\"middle\""
+                            : " class=\"faint\"",
+                 (struct text){time + 5, 11}); /* 11-26 03:04 */
+    }
 }
 
 static int64_t latest(const struct chart_span *spans, size_t count, int64_t from)
@@ -174,23 +215,37 @@ static void add_span(struct buffer *out, const struct chart_span *span, double y
 void chart_spans(struct buffer *out, const char *title, int64_t from,
                  const struct chart_span *spans, size_t count)
 {
-    enum { TICKS = 4 };
     int64_t until = latest(spans, count, from);
-    double bottom = ROW * (double)count + 4;
-    char time[CLOCK_TEXT_SIZE];
     begin(out, title, ROW * (int)count + 4 + FOOT);
-    for (int i = 0; i <= TICKS; i++) {
-        int64_t at = from + (until - from) * i / TICKS;
-        double x = place_of(at, from, until);
-        add_line(out, x, 0, x, bottom, "line");
-        clock_local(at, time);
-        add_text(out, x, bottom + 16,
-                 i == TICKS ? " class=\"faint\" text-anchor=\"end\""
-                 : i        ? " class=\"faint\" text-anchor=\"middle\""
-                            : " class=\"faint\"",
-                 (struct text){time + 5, 11}); /* 11-26 03:04 */
-    }
+    add_times(out, LABELS, ROW * (double)count + 4, from, until);
     for (size_t i = 0; i < count; i++)
         add_span(out, &spans[i], ROW * (double)i + 2, from, until);
+    end(out);
+}
+
+void chart_steps(struct buffer *out, const char *title, const struct chart_step *steps,
+                 size_t count, int64_t until, double whole)
+{
+    double bottom = COLUMNS_HEIGHT + 12, most = whole > 0 ? whole : 0;
+    for (size_t i = 0; i < count; i++)
+        most = steps[i].first + steps[i].second > most ? steps[i].first + steps[i].second : most;
+    double top = round_up(most);
+    begin(out, title, COLUMNS_HEIGHT + 12 + FOOT);
+    add_scale(out, bottom, top);
+    add_times(out, AXIS, bottom, steps[0].from, until);
+    for (size_t i = 0; i < count; i++) {
+        double x = place_in(AXIS, steps[i].from, steps[0].from, until);
+        double width =
+            place_in(AXIS, i + 1 < count ? steps[i + 1].from : until, steps[0].from, until) - x;
+        double first = COLUMNS_HEIGHT * steps[i].first / top;
+        double second = COLUMNS_HEIGHT * steps[i].second / top;
+        if (first > 0)
+            add_box(out, x, bottom - first, width, first, "bar", "jobs with a deadline");
+        if (second > 0)
+            add_box(out, x, bottom - first - second, width, second, "second", "other jobs");
+    }
+    if (whole > 0)
+        add_line(out, AXIS, bottom - COLUMNS_HEIGHT * whole / top, WIDTH,
+                 bottom - COLUMNS_HEIGHT * whole / top, "mark");
     end(out);
 }

@@ -31,4 +31,13 @@ struct chart_span {
 void chart_spans(struct buffer *out, const char *title, int64_t from,
                  const struct chart_span *spans, size_t count);
 
+/* Two amounts, one on the other, which change at times. */
+struct chart_step {
+    int64_t from;
+    double first, second;
+};
+/* At least one step; a line marks `whole`, unless it is 0 or less. */
+void chart_steps(struct buffer *out, const char *title, const struct chart_step *steps,
+                 size_t count, int64_t until, double whole);
+
 #endif

@@ -94,6 +94,27 @@ static void spans_lie_within_the_picture(void **state)
     assert_has("<line class=\"mark\" x1=\"200.0\"");
 }
 
+static void steps_stand_on_each_other(void **state)
+{
+    const struct chart_step steps[] = {{1000, 2, 1}, {51000, 2, 0}};
+    (void)state;
+    chart_steps(&out, "t", steps, 2, 101000, 4);
+    assert_has("<rect class=\"bar\" x=\"48.0\" y=\"108.0\" width=\"334.0\" height=\"64.0\"");
+    assert_has("<rect class=\"second\" x=\"48.0\" y=\"76.0\" width=\"334.0\" height=\"32.0\"");
+    assert_has("<rect class=\"bar\" x=\"382.0\" y=\"108.0\"");
+    assert_has("<line class=\"mark\" x1=\"48.0\" y1=\"44.0\"");
+}
+
+static void a_small_scale_has_its_digits(void **state)
+{
+    const struct chart_bar small = {TEXT("a"), 0.04};
+    (void)state;
+    chart_columns(&out, "t", "hours", &small, 1);
+    assert_has(">0</text>");
+    assert_has(">0.025</text>");
+    assert_has(">0.050</text>");
+}
+
 /* ---- the form ---- */
 
 static void fields_of_a_form_stay_values(void **state)
@@ -127,6 +148,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(columns_reach_their_height, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_drawn_of_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(spans_lie_within_the_picture, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(steps_stand_on_each_other, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_small_scale_has_its_digits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_of_a_form_stay_values, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

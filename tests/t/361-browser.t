@@ -15,6 +15,7 @@ own_users "$@"
 new_spool local || exit 1
 chmod 1777 "$spool/incoming"
 sed -i -e '/^approvers:/d' -e '/^privileges: {}/d' "$spool/dlspool.yaml"
+set_setting tick 200ms
 printf 'approvers: [user1, user2]\nprivileges: {hostnet: {host_network: true}}\n' >>"$spool/dlspool.yaml"
 start_daemon
 "$DLSPOOL" -s "$spool" web --socket "$scratch/w.sock" >"$scratch/web.out" 2>"$scratch/web.err" &

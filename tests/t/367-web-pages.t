@@ -118,7 +118,7 @@ like "$(as 1 "/usage?by=all")" 'by: found &quot;all&quot;, expected utilization'
 stop_daemon
 mv "$dir" "$spool/submitted/"
 sed -i '/ ended /,$d' "$spool/submitted/$id/log"
-printf 'plan time=2026-11-22T11:05:00.000Z jobs=2\npool name=cpus capacity=4000 used=1000\njob id=%s pool=cpus standing="at risk" finish=2026-11-22T12:00:00.000Z late=2026-11-22T12:30:00.000Z deadline=2026-11-22T12:10:00.000Z reason="<i>"\n' "$id" >"$spool/plan"
+printf 'plan time=2026-11-22T11:05:00.000Z jobs=2\npool name=cpus capacity=4000 used=1000\njob id=%s pool=cpus standing="at risk" finish=2026-11-22T12:00:00.000Z late=2026-11-22T12:30:00.000Z deadline=2026-11-22T12:10:00.000Z amount=1000 reason="<i>"\njob id=other-0123456789abc pool=cpus standing="best effort" finish=2026-11-22T11:30:00.000Z amount=500\n' "$id" >"$spool/plan"
 page=$(as 1 "/jobs/$id")
 like "$page" "id=\"live\" data-job=\"$id\" data-state=\"[a-z]*\" data-attempt=\"2\" data-files=\"11\"" "a page of a job that runs goes on from what it shows"
 like "$page" 'data-file="main-0.log" data-from="10">' "from that byte on"
@@ -126,6 +126,8 @@ page=$(as 1 /plan)
 looks_good "a plan" "$page"
 like "$page" '<td class="time">at risk</td>.*&lt;i&gt;' "the plan says how a job stands, and why"
 like "$page" '<svg role="img" .*<line class="mark"' "and draws its deadline"
+like "$page" 'aria-label="CPUs over time">.*<rect class="bar".*<rect class="second".*<line class="mark"' "and what the plan gives until when"
+like "$page" '<td class="number">1</td><td class="number">0.5</td><td class="number">2.5</td></tr> <tr>.*<td class="number">1</td><td class="number">0</td><td class="number">3</td></tr>' "which stands in a table, too"
 is "$(as 1 /page.js | head -n 1)" "$(head -n 1 "$top/web/page.js")" "the script is there"
 kill $web && wait $web
 is "$(cat "$scratch/web.err")" "" "nothing was complained of"

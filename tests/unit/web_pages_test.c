@@ -10,6 +10,7 @@
 #include "web/chart.h"
 #include "web/difference_page.h"
 #include "web/job_form.h"
+#include "web/plan_steps.h"
 #include "web/usage_page.h"
 
 static struct arena *arena;
@@ -115,6 +116,57 @@ static void a_small_scale_has_its_digits(void **state)
     assert_has(">0.050</text>");
 }
 
+/* ---- what a plan gives over time ---- */
+
+static void assert_step(const struct plan_steps *steps, size_t i, int64_t from, int64_t due,
+                        int64_t others)
+{
+    assert_true(i < steps->count);
+    assert_true(steps->items[i].from == from);
+    assert_true(steps->items[i].due == due);
+    assert_true(steps->items[i].others == others);
+}
+
+static void a_plan_goes_down_by_steps(void **state)
+{
+    struct planned_job jobs[] = {
+        {.id = "a", .pool = TEXT("gpus"), .amount = 2, .deadline = 9, .finish = 5000},
+        {.id = "b", .pool = TEXT("gpus"), .amount = 4, .finish = 3000},
+        {.id = "c", .pool = TEXT("cpus"), .amount = 500, .finish = 9000},
+        {.id = "d", .pool = TEXT("gpus"), .amount = 1},
+        {.id = "e", .pool = TEXT("gpus"), .finish = 8000},
+        {.id = "f", .pool = TEXT("gpus"), .amount = 8, .deadline = 9, .finish = 3001},
+    };
+    struct plan_file plan = {.time = 1000, .jobs = jobs, .job_count = ARRAY_COUNT(jobs)};
+    (void)state;
+    struct plan_steps steps = plan_steps_of(&plan, TEXT("gpus"), arena);
+    assert_int_equal(steps.count, 3);
+    assert_true(steps.until == 5000);
+    assert_step(&steps, 0, 1000, 10, 5);
+    assert_step(&steps, 1, 3000, 10, 1);
+    assert_step(&steps, 2, 3001, 2, 1);
+    assert_int_equal(plan_steps_of(&plan, TEXT("gpus:v100"), arena).count, 0);
+    jobs[0].finish = jobs[1].finish = jobs[5].finish = 0;
+    assert_int_equal(plan_steps_of(&plan, TEXT("gpus"), arena).count, 0);
+}
+
+static void many_ends_are_few_steps(void **state)
+{
+    enum { JOBS = 5000 };
+    struct planned_job *jobs = arena_allocate(arena, JOBS * sizeof(*jobs));
+    struct plan_file plan = {.time = 0, .jobs = jobs, .job_count = JOBS};
+    int64_t sum = 0;
+    (void)state;
+    for (int i = 0; i < JOBS; i++)
+        jobs[i] = (struct planned_job){.pool = TEXT("cpus"), .amount = 1, .finish = i + 1};
+    struct plan_steps steps = plan_steps_of(&plan, TEXT("cpus"), arena);
+    assert_in_range(steps.count, PLAN_STEPS_MOST / 2, PLAN_STEPS_MOST + 1);
+    for (size_t i = 1; i < steps.count; i++)
+        sum += steps.items[i].others >= steps.items[i - 1].others;
+    assert_true(sum == 0);
+    assert_true(steps.items[0].others == JOBS);
+}
+
 /* ---- the form ---- */
 
 static void fields_of_a_form_stay_values(void **state)
@@ -150,6 +202,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(spans_lie_within_the_picture, set_up, tear_down),
         cmocka_unit_test_setup_teardown(steps_stand_on_each_other, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_small_scale_has_its_digits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_plan_goes_down_by_steps, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_ends_are_few_steps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fields_of_a_form_stay_values, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

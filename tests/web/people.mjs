@@ -171,12 +171,19 @@ try {
     await look(one, 'difference');
 
     // What there is, and what was used.
-    for (const [name, words] of [['cluster', /Capacity.*Queues/s], ['plan', /There is no plan/], ['me', /user1.*5001/s],
+    const due = await submit(one, 'name: due\nlibrary: any\ntype: single\ndeadline: +2h\nunits: {total: 1000, pattern: "step {done}"}\n'
+        + 'script: |\n  #!/bin/sh\n  for i in $(seq 600); do echo "step $i"; sleep 0.1; done\n'
+        + 'tasks: {main: {cpus: 0.1, memory: 64Mi}}\n');
+    await until(one, '/plan', /CPUs over time/);
+    for (const [name, words] of [['cluster', /Capacity.*Queues/s], ['plan', /CPUs over time.*due-/s], ['me', /user1.*5001/s],
         ['usage', /CPU-hours by day/]]) {
         await one.goto(`/${name}`);
         like(await shown(one), words, `the page ${name} says what it is about`);
         await look(one, name);
     }
+
+    await one.goto(`/jobs/${due}`);
+    await one.getByRole('button', { name: 'kill' }).click();
 
     // Without script, by keyboard.
     const plain = await person(page2, { javaScriptEnabled: false });

@@ -16,7 +16,7 @@
 #include "web/chart.h"
 #include "web/html.h"
 
-enum { MOST_BARS = 25 };
+enum { MOST_BARS = 25, MOST_IDLE_DAYS = 1000 };
 static const double hour = 3600000; /* milliseconds */
 
 struct report {
@@ -108,25 +108,63 @@ static void add_filter(struct buffer *out, const struct exchange *exchange)
     html_filter_end(out);
 }
 
+/* Midnight of the day that a row is of; 0: it is of none. */
+static int64_t day_of(const struct report_row *row)
+{
+    int64_t time;
+    char midnight[CLOCK_TEXT_SIZE];
+    snprintf(midnight, sizeof(midnight), "%.10sT00:00:00Z", names_text(row).data);
+    return clock_parse(text_of(midnight), &time) ? 0 : time;
+}
+
+/* How many days there are after that row's, before the next one's, on which nothing was held. */
+static size_t idle_days(const struct report *report, size_t i)
+{
+    if (report->kind != REPORT_UTILIZATION || i + 1 >= report->count)
+        return 0;
+    int64_t from = day_of(report->rows[i]), until = day_of(report->rows[i + 1]);
+    int64_t days = from && until > from ? (until - from) / CLOCK_DAY - 1 : 0;
+    return days < MOST_IDLE_DAYS ? (size_t)days : MOST_IDLE_DAYS;
+}
+
+/* A column or bar for each row, and one of nothing for each idle day between. */
+static struct chart_bar *make_bars(struct arena *arena, const struct report *report, bool gpus,
+                                   size_t *count)
+{
+    size_t most = 1;
+    char date[CLOCK_TEXT_SIZE];
+    *count = 0;
+    for (size_t i = 0; i < report->count; i++)
+        most += 1 + idle_days(report, i);
+    struct chart_bar *bars = arena_allocate(arena, most * sizeof(*bars));
+    for (size_t i = 0; i < report->count; i++) {
+        const struct report_row *row = report->rows[i];
+        size_t idle = idle_days(report, i);
+        bars[(*count)++] =
+            (struct chart_bar){names_text(row), (gpus ? row->gpu_held : row->cpu_held) / hour};
+        for (size_t k = 1; k <= idle; k++)
+            bars[(*count)++].label = text_of(
+                arena_string(arena, clock_date(day_of(row) + (int64_t)k * CLOCK_DAY, date)));
+    }
+    return bars;
+}
+
 /* The hours of GPUs, or of CPUs where nobody had any. */
 static void add_chart(struct exchange *exchange, struct buffer *out, const struct report *report)
 {
     bool gpus = false, days = report->kind == REPORT_UTILIZATION;
-    struct chart_bar *bars = arena_allocate(exchange->arena, (report->count + 1) * sizeof(*bars));
+    size_t count;
     for (size_t i = 0; i < report->count; i++)
         gpus = gpus || report->rows[i]->gpu_held > 0;
-    for (size_t i = 0; i < report->count; i++)
-        bars[i] = (struct chart_bar){
-            names_text(report->rows[i]),
-            (gpus ? report->rows[i]->gpu_held : report->rows[i]->cpu_held) / hour};
+    const struct chart_bar *bars = make_bars(exchange->arena, report, gpus, &count);
     const char *unit = gpus ? "GPU-hours" : "CPU-hours";
     const char *title =
         arena_printf(exchange->arena, "%s by %s", unit, choices[report->kind].label).data;
     html_heading(out, title);
     if (days)
-        chart_columns(out, title, unit, bars, report->count);
+        chart_columns(out, title, unit, bars, count);
     else
-        chart_bars(out, title, unit, bars, report->count < MOST_BARS ? report->count : MOST_BARS);
+        chart_bars(out, title, unit, bars, count < MOST_BARS ? count : MOST_BARS);
 }
 
 static void add_hours(struct buffer *out, const char *class, double time)

@@ -112,6 +112,14 @@ like "$(as 1 "/usage?by=queues")" '<th scope="row">night</th><td class="number">
 unlike "$(as 2 "/usage?by=queues")" 'night' "one's own"
 like "$(as 2 "/usage?by=queues&whose=all")" 'night' "or everybody's"
 is "$(as 1 "/usage.csv?by=queues" | tr -d '\r' | cut -d, -f1-3)" $'of,attempts,succeeded\n"night",1,1' "the same as CSV"
+for day in 01 04; do
+    echo "2026-10-${day}T11:00:00.000Z usage id=early-0123456789a$day attempt=1 user=user1 uid=5001 gid=5001 name=early executor=null" \
+        "submitted=2026-10-${day}T10:00:00.000Z eligible=2026-10-${day}T10:00:00.000Z started=2026-10-${day}T10:00:00.000Z" \
+        "ended=2026-10-${day}T11:00:00.000Z outcome=succeeded cpus_milli=1000 gpus=0 cpu_held_ms=3600000 gpu_held_ms=0 whole=1"
+done >"$spool/history/usage/2026-10"
+page=$(as 1 "/usage?since=2026-10-01&until=2026-10-10")
+like "$page" '2026-10-01: 1\.00 CPU-hours.*2026-10-02: 0\.00 .*2026-10-03: 0\.00 .*2026-10-04: 1\.00 ' "a day on which nothing was used has its place in the picture"
+unlike "$page" '2026-10-05' "up to the last on which something was"
 like "$(as 1 "/usage?by=all")" 'by: found &quot;all&quot;, expected utilization' "a wrong word is told"
 
 # A job that runs, and a plan: as the files have it.

@@ -28,6 +28,7 @@ static void add_filter(struct buffer *out, const struct exchange *exchange)
     html_filter_text(out, exchange, "name", "Name");
     html_filter_text(out, exchange, "queue", "Queue");
     html_filter_text(out, exchange, "since", "Since");
+    html_filter_text(out, exchange, "q", "Word");
     html_filter_end(out);
 }
 
@@ -83,7 +84,7 @@ static void add_job(const struct exchange *exchange, struct buffer *out,
 /* A link to the jobs that come after the last one shown, with the same filter. */
 static void add_next(struct buffer *out, const struct exchange *exchange, const char *last)
 {
-    static const char *const kept[] = {"mine", "state", "owner", "name", "queue", "since"};
+    static const char *const kept[] = {"mine", "state", "owner", "name", "queue", "since", "q"};
     buffer_add_string(out, "<p><a href=\"/jobs?after=");
     html_string(out, last);
     html_query(out, exchange, kept, ARRAY_COUNT(kept));

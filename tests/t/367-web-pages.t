@@ -91,6 +91,10 @@ is "$(dlspool render "$scratch/two.yaml" >/dev/null 2>"$scratch/said"; cat "$scr
 for path in /jobs /new /cluster /plan /approvals "/usage?by=users" /usage /me "/usage?since=now"; do
     looks_good "$path" "$(as 1 "$path")"
 done
+page=$(as 1 "/jobs?q=ONE-")
+like "$page" "aria-label=\"$id\">" "a word finds a job by its id"
+like "$page" 'name="q"[^>]* value="ONE-"' "and stays in its field"
+like "$(as 1 "/jobs?q=nowhere")" 'There is no such job' "or finds none"
 like "$(as 1 /jobs)" "aria-label=\"$id\">" "a box to tick says which job it is of"
 like "$(as 1 /cluster)" '<h2>Queues</h2>.*No job runs or waits there' "nobody has anything"
 like "$(as 1 /cluster)" '<th scope="row">user user2</th><td>gpus</td>' "all limits are there"

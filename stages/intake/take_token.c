@@ -68,6 +68,14 @@ static int check_new(const struct acceptor *acceptor, const struct acceptance *i
     return 1;
 }
 
+/* Is there a file of that name?  -1 and a sentence when that cannot be determined. */
+static int look_at(int directory, const char *name, struct stat *status, struct error *error)
+{
+    if (!sys.fstatat(directory, name, status, AT_SYMLINK_NOFOLLOW))
+        return 1;
+    return errno == ENOENT ? 0 : error_errno(error, "a token could not be looked at");
+}
+
 /* Move the claim to tokens/.  Only this process puts anything there, so a name that is free stays so. */
 static int keep_token(const struct acceptor *acceptor, const struct acceptance *item, int directory,
                       const struct access_token *token, int64_t now, struct error *error)
@@ -85,7 +93,10 @@ static int keep_token(const struct acceptor *acceptor, const struct acceptance *
                   counting.count);
         return 1;
     }
-    if (!sys.fstatat(directory, token->sha256, &status, AT_SYMLINK_NOFOLLOW)) {
+    int there = look_at(directory, token->sha256, &status, error);
+    if (there < 0)
+        return -1;
+    if (there) {
         error_set(error, "token: there is one of this SHA-256 already");
         return 1;
     }
@@ -103,9 +114,11 @@ static int revoke_token(const struct acceptor *acceptor, uid_t uid, int director
     struct stat status;
     if (access_token_read(directory, name, &token, error) < 0)
         return -1;
-    if (sha256.length != SHA256_HEX_SIZE - 1 || memchr(name, '/', sha256.length) ||
-        sys.fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW))
-        return 0; /* there is none any more */
+    if (sha256.length != SHA256_HEX_SIZE - 1 || memchr(name, '/', sha256.length))
+        return 0; /* there is none */
+    int there = look_at(directory, name, &status, error);
+    if (there <= 0)
+        return there; /* it is gone already, or may be there */
     if (status.st_uid != uid && !settings_is_administrator(&stage->settings, &stage->spool, uid)) {
         error_set(error, "revoke: the token is another user's");
         return 1;

@@ -59,6 +59,12 @@ void harness_end(void)
     tree_remove(harness_top);
 }
 
+bool harness_wants(const char *title)
+{
+    const char *words = getenv("CRASH_SCENE");
+    return !words || strstr(title, words);
+}
+
 int harness_one_in(int usual)
 {
     const char *fewer = getenv("CRASH_FEWER");

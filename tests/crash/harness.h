@@ -61,6 +61,9 @@ int harness_workers(void); /* how many there are */
  * CRASH_EVERY in the environment; with CRASH_FEWER so many times fewer than usual. */
 int harness_one_in(int usual);
 
+/* Is that scene to be tried?  Those whose titles have the words of CRASH_SCENE; all of them without. */
+bool harness_wants(const char *title);
+
 /* Call `point` for each number from `first` to `last`, in the workers. */
 typedef void harness_point(struct worker *worker, void *context, int64_t number);
 void harness_try(const char *test, struct tally *tally, int64_t first, int64_t last,

@@ -167,6 +167,8 @@ static void kill_before(struct worker *worker, void *context, int64_t number)
 
 static void try_killed(int which, int stride)
 {
+    if (!harness_wants(scene_get(which)->title))
+        return;
     struct kills kills = {.scene = scene_get(which), .stride = harness_one_in(stride)};
     struct tally *tally = shared_memory(sizeof(*tally));
     harness_forget_states();
@@ -304,6 +306,8 @@ enum { FEW_CALLS = 13 }; /* a stride for runs that are short */
  * fewer recoveries stopped, instead of fewer of their states taken. */
 static void try_stopped(int which, harness_point *point, int stride, const char *what)
 {
+    if (!harness_wants(scene_get(which)->title))
+        return;
     struct kills kills = {.scene = scene_get(which)};
     int fewer = harness_one_in(1);
     bool few_stops = stride > FEW_CALLS && point == stop_twice;

@@ -2,7 +2,8 @@
  *
  * usage: crash [TEST...]     all tests, or those named; TAP on standard output
  *
- * Run by `make crash`.  CRASH_VERBOSE=1 comments on every finding, not only the first few.
+ * Run by `make crash`.  CRASH_VERBOSE=1 comments on every finding, not only the first few.  With
+ * CRASH_SCENE='access tokens' kills, errors and power try the scenes alone whose titles have these words.
  */
 #include <stdio.h>
 #include <string.h>

@@ -430,6 +430,8 @@ static struct tally *lose_power(int which, enum flaw flaw, unsigned int one_in, 
 
 static void try_power(int which, unsigned int one_in)
 {
+    if (!harness_wants(scene_get(which)->title))
+        return;
     const struct tally *tally = lose_power(which, FLAW_NONE, one_in, false);
     tap_ok(tally->states > 0 && tally_clean(tally),
            "power lost at every operation, %s: %lld disks, %lld different; %lld lost, %lld "

@@ -184,5 +184,6 @@ void test_errors(void)
     try_errors(SCENE_AFTER, 257);
     try_errors(SCENE_RESIZED, 283);
     try_errors(SCENE_ONE_WIDE, 127);
+    try_errors(SCENE_TOKENS, 13);
     try_errors(SCENE_FIFTY, 4001);
 }

@@ -338,6 +338,8 @@ static const struct wanted all_wanted[] = {
     [KIND_TIGHT] = {STATE_DONE, NULL, 1, 1},
     [KIND_ASKS] = {STATE_DONE, NULL, 1, 1},
     [KIND_RAISED] = {STATE_DONE, NULL, 1, 1},
+    [KIND_TOKEN] = {STATE_FAILED, "BadFile", 0, 0},
+    [KIND_REVOKED] = {STATE_FAILED, "BadFile", 0, 0},
 };
 
 /* The time of the first or the last of the events with that name, or `otherwise`. */
@@ -493,6 +495,53 @@ static void check_damaged_job(struct checking *checking, const char *job,
               runs_of(checking, text_of(place->id)));
 }
 
+/* Tokens */
+
+static bool is_token(enum kind kind)
+{
+    return kind == KIND_TOKEN || kind == KIND_REVOKED;
+}
+
+static bool waits(const struct checking *checking, const char *directory, const char *file,
+                  size_t before);
+
+static bool has_note(const struct check *check, const char *name)
+{
+    char path[TREE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s.note", check->world->outside, name);
+    return access(path, F_OK) == 0;
+}
+
+/* A token that was dropped is in one place: it waits, or counts, or its owner has seen it in tokens/ and revoked it.
+ * Nothing of it is a job. */
+static void check_token(struct checking *checking, int which)
+{
+    const struct check *check = checking->check;
+    const struct dropped *dropped = &check->scene->dropped[which];
+    char hash[TOKEN_HASH_LENGTH + 1], path[TREE_PATH_SIZE];
+    bool waiting = waits(checking, "incoming", dropped->file, 0) ||
+                   waits(checking, ".claims", dropped->file, TOKEN_LENGTH);
+    bool may_be_gone = dropped->kind == KIND_REVOKED && has_note(check, "revoking");
+    bool revoked = dropped->kind == KIND_REVOKED && has_note(check, "revoked");
+    snprintf(path, sizeof(path), "%s/tokens/%s", check->world->spool, dropped_token(dropped, hash));
+    struct buffer bytes = tree_read(path);
+    if (bytes.data && (waiting || checking->jobs[which]))
+        found(checking, FOUND_DOUBLED, "%s is a token and something else besides", dropped->file);
+    if (bytes.data && !text_is(buffer_text(&bytes), dropped->bytes))
+        found(checking, FOUND_WRONG, "tokens/%s is not what was dropped", hash);
+    if (check->ended && bytes.data && revoked && !check->refusals)
+        found(checking, FOUND_LOST, "tokens/%s counts, although it was revoked", hash);
+    checking->jobs[which] += bytes.data || (may_be_gone && !waiting && !checking->jobs[which]);
+    buffer_free(&bytes);
+}
+
+static void check_tokens_of_users(struct checking *checking)
+{
+    for (int i = 0; i < checking->check->scene->count; i++)
+        if (is_token(checking->check->scene->dropped[i].kind))
+            check_token(checking, i);
+}
+
 static int check_job(void *context, const struct job_place *place)
 {
     struct checking *checking = context;
@@ -514,7 +563,9 @@ static int check_job(void *context, const struct job_place *place)
         return 0;
     }
     int which = which_dropped(checking->check->scene, record.source);
-    if (which < 0 && checking->check->refusals && text_starts(record.source, "kill-"))
+    bool refused = checking->check->refusals && place->state == STATE_FAILED;
+    if (which < 0 && refused &&
+        (text_starts(record.source, "kill-") || text_is(record.source, "revoke.yaml")))
         return 0;
     if (which < 0) {
         found(checking, FOUND_WRONG, "%s was made from %s, which nobody dropped", job,
@@ -523,6 +574,8 @@ static int check_job(void *context, const struct job_place *place)
     }
     const struct dropped *dropped = &checking->check->scene->dropped[which];
     checking->jobs[which]++;
+    if (is_token(dropped->kind) && !refused)
+        found(checking, FOUND_WRONG, "%s was made of a token", job);
     check_modes(checking, job);
     check_why_mode(checking, job);
     if (record.request_file.length)
@@ -618,6 +671,7 @@ enum finding invariants_check(struct check *check)
         if (check->scene->dropped[0].kind == KIND_RAISED)
             check_shares(&checking);
     }
+    check_tokens_of_users(&checking);
     check_dropped(&checking);
     check_places(&checking);
     free(checking.tokens);

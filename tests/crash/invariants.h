@@ -4,6 +4,9 @@
  * .claims/; the scheduler runs each token at most once, and no token twice under different
  * manifests; the bytes of a request are those that were dropped; modes are what they should be.
  *
+ * A file that makes an access token is a file of tokens/ instead of a job, with those bytes, until its owner has
+ * revoked it.
+ *
  * When nothing is left to do, besides: each file is exactly one job, in the state and with the
  * reason that the scene wants; it was run as often as the scene wants; its log begins with
  * `accepted`, folds to the directory that it is in, and has the final event; job.yaml,

@@ -291,9 +291,15 @@ struct run {
     struct trace *trace; /* record into it; or NULL */
 };
 
+/* What a user knows of having done is on no disk that loses its power. */
 static void note_dropped(const char *file, const char *bytes)
 {
+    bool revokes = strcmp(file, "revoke.yaml") == 0;
+    if (revokes)
+        recorder_outside("revoking.note", TEXT("so\n"));
     recorder_drop(file, bytes);
+    if (revokes)
+        recorder_outside("revoked.note", TEXT("so\n"));
 }
 
 static void run_body(struct result *result, void *context)
@@ -452,6 +458,7 @@ void test_power(void)
     try_power(SCENE_ONE_GROWN, 5);
     try_power(SCENE_ONE_MOVED, 11);
     try_power(SCENE_ONE_WIDE, 1);
+    try_power(SCENE_TOKENS, 1);
     const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, 17, true);
     tap_ok(tally->lost + tally->doubled > 0,
            "the harness catches a disk that does not sync directories: %lld different, %lld lost, "

@@ -50,6 +50,24 @@ static void add(struct scene *scene, enum kind kind)
     add_after(scene, kind, NULL);
 }
 
+static const char token_line[] = "token: %s submit 2026-01-02T12:00:00.000Z\n";
+
+const char *dropped_token(const struct dropped *dropped, char hash[static TOKEN_HASH_LENGTH + 1])
+{
+    memset(hash, dropped->kind == KIND_TOKEN ? 'a' : 'b', TOKEN_HASH_LENGTH);
+    hash[TOKEN_HASH_LENGTH] = '\0';
+    return hash;
+}
+
+static void add_token(struct scene *scene, enum kind kind)
+{
+    struct dropped *dropped = &scene->dropped[scene->count++];
+    char hash[TOKEN_HASH_LENGTH + 1];
+    dropped->kind = kind;
+    snprintf(dropped->file, sizeof(dropped->file), "token-%02d.yaml", scene->count);
+    snprintf(dropped->bytes, sizeof(dropped->bytes), token_line, dropped_token(dropped, hash));
+}
+
 static void fill_fifty(struct scene *scene)
 {
     for (int i = 1; i <= 50; i++)
@@ -78,6 +96,7 @@ const struct scene *scene_get(int which)
         [SCENE_ONE_APPROVED] = {.title = "1 job that is approved"},
         [SCENE_ONE_RAISED] = {.title =
                                   "1 job that gets another priority, of an owner who has a share"},
+        [SCENE_TOKENS] = {.title = "2 access tokens, one of them is revoked"},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
     struct scene *scene = &scenes[which];
@@ -128,6 +147,10 @@ const struct scene *scene_get(int which)
         break;
     case SCENE_ONE_WIDE:
         add(scene, KIND_WIDE);
+        break;
+    case SCENE_TOKENS:
+        add_token(scene, KIND_TOKEN);
+        add_token(scene, KIND_REVOKED);
         break;
     default:
         fill_fifty(scene);
@@ -227,6 +250,9 @@ void world_make(struct world *world, const char *top, const char *name, const st
         snprintf(path, sizeof(path), "%s/%s", world->spool, parts[i].name);
         tree_make(path, parts[i].mode);
     }
+    snprintf(path, sizeof(path), "%s/tokens", world->spool);
+    if (scene->dropped[0].kind == KIND_TOKEN)
+        tree_make(path, 0755);
     snprintf(path, sizeof(path), "%s/dlspool.yaml", world->spool);
     char all[sizeof(settings) + sizeof(approving)];
     snprintf(all, sizeof(all), "%s%s", settings, more_settings(scene));
@@ -317,10 +343,33 @@ static int raise_waiting(const struct world *world, drop_observer *seen)
     return count;
 }
 
+/* Its owner revokes the token of tokens/ that is to be revoked; one note says that it may be gone from now on, the
+ * other that it must be in the end.  Returns how many control files were dropped. */
+static int revoke_token(const struct world *world, drop_observer *seen)
+{
+    static const struct dropped revoked = {.kind = KIND_REVOKED};
+    char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE], hash[TOKEN_HASH_LENGTH + 1], bytes[128];
+    snprintf(path, sizeof(path), "%s/tokens/%s", world->spool, dropped_token(&revoked, hash));
+    snprintf(note, sizeof(note), "%s/revoked.note", world->outside);
+    if (access(path, F_OK) || access(note, F_OK) == 0)
+        return 0;
+    snprintf(bytes, sizeof(bytes), "revoke: %s\n...\n", hash);
+    snprintf(path, sizeof(path), "%s/revoking.note", world->outside);
+    tree_write(path, text_of("so\n"), 0644);
+    snprintf(path, sizeof(path), "%s/incoming/revoke.yaml", world->spool);
+    tree_write(path, text_of(bytes), 0644);
+    tree_write(note, text_of("so\n"), 0644);
+    calls_changed();
+    if (seen)
+        seen("revoke.yaml", bytes);
+    return 1;
+}
+
 int world_user_acts(const struct world *world, drop_observer *seen)
 {
     char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
-    int count = approve_waiting(world, seen) + raise_waiting(world, seen);
+    int count =
+        approve_waiting(world, seen) + raise_waiting(world, seen) + revoke_token(world, seen);
     size_t refused = count_refused(world);
     snprintf(path, sizeof(path), "%s/submitted", world->spool);
     struct tree_names names = tree_list(path);

@@ -28,8 +28,10 @@ enum kind {
     KIND_TIGHT,  /* is declined once, for want of room */
     KIND_ASKS,   /* asks for a privilege, which somebody else approves, by a control file when it is
                                  * in held/ */
-    KIND_RAISED /* is declined until an administrator has asked for another priority; it runs for a minute,
+    KIND_RAISED, /* is declined until an administrator has asked for another priority; it runs for a minute,
                                  * and its owner has a share */
+    KIND_TOKEN,  /* no job: makes an access token ... */
+    KIND_REVOKED /* ... which its owner revokes, by a control file, when it is in tokens/ */
 };
 
 struct dropped {
@@ -59,11 +61,16 @@ enum {
     SCENE_ONE_WIDE,
     SCENE_ONE_APPROVED,
     SCENE_ONE_RAISED,
+    SCENE_TOKENS,
     SCENE_FIFTY,
     SCENE_COUNT
 };
 
 const struct scene *scene_get(int which);
+
+/* The SHA-256 of a token that is dropped. */
+enum { TOKEN_HASH_LENGTH = 64 };
+const char *dropped_token(const struct dropped *dropped, char hash[static TOKEN_HASH_LENGTH + 1]);
 
 struct world {
     char base[512]; /* its own directory */
@@ -87,7 +94,8 @@ int64_t world_time(void);
 void world_is_deaf(bool is);
 void world_wait_until(int64_t time);
 
-/* What the user does: the control files for jobs that are to be killed, approved or raised.  `seen`, when not
+/* What the user does: the control files for jobs that are to be killed, approved or raised, and for
+ * tokens that are to be revoked.  `seen`, when not
  * NULL, is told of each file that was dropped.  Returns how many were dropped. */
 typedef void drop_observer(const char *file, const char *bytes);
 int world_user_acts(const struct world *world, drop_observer *seen);

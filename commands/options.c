@@ -65,16 +65,34 @@ static const struct option_spec *find_option(const struct verb_usage *usage, str
                       : (text_is(word, "spool") ? &spool : NULL);
 }
 
-static void complain_unknown(const struct verb_usage *usage, const char *word, struct text name)
+/* The option whose name is nearest to a word, or NULL. */
+static const char *nearest_option(const struct verb_usage *usage, struct text word)
 {
     const char *names[MOST_OPTIONS + 3] = {"help", "spool"};
     int count = 2;
     for (const struct option_spec *o = usage->options; o && o->name && count < MOST_OPTIONS; o++)
         if (o->help)
             names[count++] = o->name;
-    const char *nearest = nearest_word(name, names);
+    return nearest_word(word, names);
+}
+
+static void complain_unknown(const struct verb_usage *usage, const char *word, struct text name)
+{
+    const char *nearest = nearest_option(usage, name);
     complain("there is no option %s%s%s%s; --help lists them", word,
              nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+/* There are too few or too many operands, `first` the first of them.  Where none are taken that may be meant as an
+ * option. */
+static void complain_of_count(const struct verb_usage *usage, int found, const char *first)
+{
+    const char *nearest = usage->most == 0 ? nearest_option(usage, text_of(first)) : NULL;
+    bool none = !*usage->operands;
+    complain("%s operands: found %d, expected %s%s%s%s; usage: dlspool %s%s%s",
+             found < usage->least ? "too few" : "too many", found, none ? "none" : usage->operands,
+             nearest ? "; did you mean --" : "", nearest ? nearest : "", nearest ? "?" : "",
+             usage->verb, none ? "" : " ", usage->operands);
 }
 
 static void add_text(struct option_list *list, const char *word)
@@ -202,9 +220,7 @@ bool options_read(const struct verb_usage *usage, int argument_count, char **arg
         }
     }
     if (operands < usage->least || (usage->most >= 0 && operands > usage->most)) {
-        complain("%s operands: found %d, expected %s%s; usage: dlspool %s %s",
-                 operands < usage->least ? "too few" : "too many", operands,
-                 *usage->operands ? usage->operands : "none", "", usage->verb, usage->operands);
+        complain_of_count(usage, operands, arguments[1]);
         return false;
     }
     *operand_count = operands;

@@ -27,6 +27,9 @@ unlike "$("$DLSPOOL" bogus 2>&1)" 'did you mean' "what is like no verb is not an
 output=$("$DLSPOOL" list --jsno 2>&1)
 is $? 2 "a mistyped option ends with status 2"
 like "$output" 'did you mean --json\?' "a mistyped option names the nearest one"
+output=$("$DLSPOOL" token list 2>&1)
+like "$output" 'expected none; did you mean --list\?; usage: dlspool token$' "an option without its hyphens names it, too"
+unlike "$("$DLSPOOL" token bogus 2>&1)" 'did you mean' "a word that is like no option is not answered with one"
 # One name for a thing: a letter stands for the same word wherever it is, and a word has the same value.
 options=$(for verb in $verbs status; do "$DLSPOOL" "$verb" --help; done | grep -E '^  (-|    --)' | sort -u)
 like "$options" '-t, --state STATE' "options are listed"

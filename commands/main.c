@@ -52,13 +52,13 @@ static const struct verb verbs[] = {
     {"resume", command_resume, "ask for a paused spool to go on", NULL},
     {"resubmit", command_resubmit, "make one pass over the failed and held jobs (for cron)", NULL},
     {"prune", command_prune, "archive and remove what has ended long ago", NULL},
+    {"web", command_web, "serve the spool over HTTP, to each user as that user", NULL},
     {"render", command_render, "print the manifests job files would become",
      "For authors of templates and plans:"},
     {"diff", command_diff, "show what an old job would become today", NULL},
     {"plan", command_plan, "say what a commit of the templates would change for recent jobs", NULL},
     {"eval", command_eval, "render one JSON-e template with one context", NULL},
     {"simulate", command_simulate, "try ways to meet deadlines on a trace of jobs", NULL},
-    {"web", command_web, "serve the spool over HTTP, to each user as that user", NULL},
     {"version", command_version, "print the version", "And:"},
 };
 

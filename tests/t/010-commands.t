@@ -20,6 +20,8 @@ is "$("$DLSPOOL" help list)" "$("$DLSPOOL" list --help)" "help VERB is VERB --he
 like "$("$DLSPOOL" help)" 'Verbs:' "and help alone lists the verbs"
 is "$("$DLSPOOL" help | sed -n '/^Verbs:/,/^$/s/^  \(eval\|init\|submit\|kill\) .*/\1/p' | xargs)" "submit kill" \
     "those of users first, by themselves"
+is "$("$DLSPOOL" help | sed -n '/^For administrators:/,/^$/s/^  \(web\|simulate\|metrics\) .*/\1/p' | xargs)" "metrics web" \
+    "then those of administrators"
 for pair in cancel:kill delete:kill ps:list queue:list squeue:list get:list describe:show why:show requeue:retry; do
     like "$("$DLSPOOL" "${pair%:*}" 2>&1)" "did you mean ${pair#*:}" "${pair%:*} of other systems is ${pair#*:}"
 done

@@ -92,6 +92,7 @@ static void list_jobs(struct exchange *exchange)
         return;
     struct text number = value_get_text(arguments, "num");
     struct text owner = value_get_text(arguments, "jobOwner");
+    struct text cluster = value_get_text(arguments, "vcName");
     int64_t most = number.length ? text_number(number, LARGEST_NUMBER) : USUAL_NUMBER;
     if (most < 0) {
         dlworkspace_arguments_refuse(exchange, HTTP_BAD_REQUEST,
@@ -99,7 +100,7 @@ static void list_jobs(struct exchange *exchange)
         return;
     }
     if (gather(exchange, text_is(owner, "all") ? TEXT("") : own_name(),
-               value_get_text(arguments, "vcName"), most, &lists))
+               text_is(cluster, "all") ? TEXT("") : cluster, most, &lists))
         dlworkspace_arguments_refuse(exchange, HTTP_INTERNAL_ERROR, "the jobs could not be read");
     else
         reply_lists(exchange, &lists);

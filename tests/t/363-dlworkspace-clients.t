@@ -2,7 +2,7 @@
 # DLWorkspace's REST calls against dlspool web, with the names, parameters and replies of src/RestAPI/dlwsrestapi.py
 # (microsoft/DLWorkspace@27d3a3a, and c94fdd3 for SubmitJob); what changes something by POST only.
 #
-# Seen to fail with: tests/mutants/dlworkspace-believes-user-names.patch.
+# Seen to fail with: tests/mutants/dlworkspace-believes-user-names.patch, dlworkspace-knows-no-all.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/web.bash"
 need_web
@@ -62,6 +62,10 @@ as 2 GET "ListJobs?userName=user2&vcName=default&jobOwner=user2"
 is "$(got .meta.finishedJobs)" 0 "another has none of their own"
 as 2 GET "ListJobs?userName=user2&vcName=default&jobOwner=all"
 is "$(got .meta.finishedJobs)" 2 "and sees all when they ask for all"
+as 1 GET "ListJobs?userName=user1&vcName=all&jobOwner=all"
+is "$(got .meta.finishedJobs)" 2 "of whatever virtual cluster"
+as 1 GET "ListJobs?userName=user1&vcName=none"
+is "$(got .meta.finishedJobs)" 0 "one that has no jobs has none"
 as 2 GET "ListJobs?userName=user1&jobOwner=user1"
 is "$status" 403 "but not as somebody else"
 as 1 GET "GetJobDetail?jobId=$id&userName=user1"

@@ -32,9 +32,4 @@ void archived_close(struct archived *archived);
 /* view_read() of that job. */
 int archived_view_read(const struct archived *archived, struct arena *arena, struct job_view *view);
 
-/* A view of a line of the part's index, for a list: of a job that is readable, with what the line tells.  Texts
- * are in the arena or the line's. */
-void archived_view(const struct part *part, const struct archived_job *job, struct arena *arena,
-                   struct job_view *view);
-
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/nearest.h"
-#include "commands/archived.h"
+#include "client/archive_view.h"
 #include "client/array_tasks.h"
 #include "commands/columns.h"
 #include "commands/commands.h"
@@ -267,7 +267,7 @@ static bool print_part(struct listing *listing, const struct archived_lines *lin
     struct arena *arena = arena_new();
     for (size_t i = 0; i < lines->count && (most < 0 || listing->printed < (size_t)most); i++) {
         struct job_view view;
-        archived_view(part, &lines->jobs[i], arena, &view);
+        archive_view(part, &lines->jobs[i], arena, &view);
         if (job_filter_may_take(&listing->filter, &view.place) &&
             job_filter_takes(&listing->filter, &view))
             print_view(listing, arena, &view);

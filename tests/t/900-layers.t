@@ -57,7 +57,7 @@ room stages/notify base job spool stages
 room stages/preview base spool executors executors/registry stages/prepare
 room stages/service base spool watcher renderer executors executors/registry stages stages/metrics stages/resubmit stages/prune
 room client base job spool archive request request/dialects renderer stages stages/shared stages/prepare stages/preview
-room web base job spool request renderer stages stages/shared client
+room web base job spool archive request renderer stages stages/shared client
 room simulation base planner
 room commands base job spool archive watcher request request/openpai request/dlworkspace request/sbatch request/dialects renderer/jsone renderer executors executors/http executors/local executors/kubernetes executors/slurm executors/registry planner stages stages/shared stages/prepare stages/intake stages/planning stages/submit stages/track stages/resubmit stages/metrics stages/prune stages/preview stages/service client web simulation
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "client/gather.h"
+#include "web/archived_jobs.h"
 
 enum { USUAL_LIMIT = 50, LONGEST_LIMIT = 1000 }; /* jobs in a list */
 
@@ -73,26 +74,60 @@ static bool has_queue(struct text queue, const struct job_view *view)
     return !queue.length || (view->readable && text_equal(view->record.queue, queue));
 }
 
-int job_list_read(const struct exchange *exchange, struct job_list *list, struct error *error)
-{
+struct asked {
+    const struct exchange *exchange;
     struct job_filter filter;
+    struct text after, queue, word;
+    struct job_list *list;
+    size_t limit;
+};
+
+/* Is the job one of those that were asked for? */
+static bool is_asked(const struct asked *asked, const struct job_view *view)
+{
+    return job_filter_takes(&asked->filter, view) && has_queue(asked->queue, view) &&
+           has_word(asked->word, view);
+}
+
+/* ---- archived jobs ---- */
+
+/* Archived jobs come by the days of their ends, so those after `after` are what follows it there. */
+static bool take_archived(void *context, const struct job_view *view)
+{
+    struct asked *asked = context;
+    struct job_list *list = asked->list;
+    if (asked->after.length) {
+        if (text_equal(asked->after, text_of(view->place.id)))
+            asked->after.length = 0;
+        return true;
+    }
+    if (!job_filter_may_take(&asked->filter, &view->place) || !is_asked(asked, view))
+        return true;
+    list->more = list->count == asked->limit;
+    if (list->more)
+        return false;
+    list->views[list->count] = *view;
+    archived_jobs_keep(&list->views[list->count++], asked->exchange->arena);
+    return true;
+}
+
+/* ---- jobs of the spool ---- */
+
+static int read_jobs(struct asked *asked, struct error *error)
+{
+    const struct exchange *exchange = asked->exchange;
+    struct job_list *list = asked->list;
     struct job_place place;
     struct waiting_file waiting;
-    struct text after = exchange_query(exchange, "after"),
-                queue = exchange_query(exchange, "queue"), word = exchange_query(exchange, "q");
-    int limit = read_limit(exchange, error), result = 0;
-    *list = (struct job_list){.more = false};
-    if (limit < 0 || read_filter(exchange, &filter, error))
-        return HTTP_BAD_REQUEST;
+    int result = 0;
     waiting_read(exchange->spool, &waiting);
-    struct gathering *gathering = gather_open(exchange->spool, &filter);
-    list->views = arena_allocate(exchange->arena, (size_t)limit * sizeof(*list->views));
-    while (gathering && list->count < (size_t)limit &&
+    struct gathering *gathering = gather_open(exchange->spool, &asked->filter);
+    while (gathering && list->count < asked->limit &&
            (result = gather_next(gathering, &place)) > 0) {
         struct job_view *view = &list->views[list->count];
-        if (!is_after(after, &place) ||
+        if (!is_after(asked->after, &place) ||
             (view_read(exchange->spool, &place, exchange->arena, view) && errno != EACCES) ||
-            !job_filter_takes(&filter, view) || !has_queue(queue, view) || !has_word(word, view))
+            !is_asked(asked, view))
             continue;
         view_take_waiting(view, &waiting, exchange->arena);
         list->count++;
@@ -102,5 +137,26 @@ int job_list_read(const struct exchange *exchange, struct job_list *list, struct
         error_errno(error, "the jobs could not be read");
     if (gathering)
         gather_close(gathering);
-    return !gathering || result < 0 ? HTTP_INTERNAL_ERROR : HTTP_OK;
+    return !gathering || result < 0 ? -1 : 0;
+}
+
+int job_list_read(const struct exchange *exchange, struct job_list *list, struct error *error)
+{
+    struct asked asked = {.exchange = exchange,
+                          .after = exchange_query(exchange, "after"),
+                          .queue = exchange_query(exchange, "queue"),
+                          .word = exchange_query(exchange, "q"),
+                          .list = list};
+    int limit = read_limit(exchange, error), result;
+    *list = (struct job_list){.more = false};
+    if (limit < 0 || read_filter(exchange, &asked.filter, error))
+        return HTTP_BAD_REQUEST;
+    asked.limit = (size_t)limit;
+    list->views = arena_allocate(exchange->arena, asked.limit * sizeof(*list->views));
+    if (text_is(exchange_query(exchange, "archived"), "true"))
+        result =
+            archived_jobs_walk(exchange->spool, asked.filter.since, take_archived, &asked, error);
+    else
+        result = read_jobs(&asked, error);
+    return result ? HTTP_INTERNAL_ERROR : HTTP_OK;
 }

@@ -1,7 +1,8 @@
 /* web/job_list.h - the jobs that the query of a request selects, newest first
  *
  * Fields of the query: mine=true, owner, name, state, queue, since, as the options of `dlspool list`; q, a word; limit,
- * 50 unless said, at most 1,000; after, an id: only jobs that are older.
+ * 50 unless said, at most 1,000; after, an id: only jobs that are older; archived=true: those that have gone to
+ * archives, by the days of their ends.
  */
 #ifndef WEB_JOB_LIST_H
 #define WEB_JOB_LIST_H

@@ -181,15 +181,37 @@ static void add_files(struct exchange *exchange, struct buffer *out, const struc
     add_named_file(exchange, out, job, id, "manifest.yaml", "manifest");
 }
 
+/* A job that has gone to an archive: what the archive's index tells of it. */
+static void show_archived(struct exchange *exchange, const struct job_view *view)
+{
+    struct buffer out = {0};
+    const char *id = view->place.id;
+    html_begin(&out, id, "");
+    if (view->why.length)
+        html_say(&out, view->situation.state == JOB_FAILED ? "alert" : "note",
+                 text_trim(view->why));
+    html_say(&out, "note",
+             arena_printf(exchange->arena,
+                          "It is archived, in %.*s. At a terminal, dlspool show %s prints its log "
+                          "and its job file, and dlspool logs %s its output.",
+                          (int)view->archive.length, view->archive.data, id, id));
+    add_summary(exchange, &out, view, -1);
+    html_reply(exchange, HTTP_OK, &out);
+}
+
 /* One job: why, what may be asked of it, what it is, and its files. */
 static void show_job(struct exchange *exchange)
 {
     struct job_view view;
     struct error error;
     struct buffer out = {0};
-    int status = jobs_api_look(exchange, &view, &error);
+    int status = jobs_api_look_anywhere(exchange, &view, &error);
     if (status != HTTP_OK) {
         html_reply_sentence(exchange, status, error.text);
+        return;
+    }
+    if (view.archive.length) {
+        show_archived(exchange, &view);
         return;
     }
     struct waiting_file waiting;

@@ -13,6 +13,7 @@
 #include "client/array_tasks.h"
 #include "client/outlook.h"
 #include "spool/meant.h"
+#include "web/archived_jobs.h"
 #include "web/job_list.h"
 #include "web/job_output.h"
 #include "web/list_memo.h"
@@ -85,6 +86,16 @@ int jobs_api_look(struct exchange *exchange, struct job_view *view, struct error
     return HTTP_OK;
 }
 
+int jobs_api_look_anywhere(struct exchange *exchange, struct job_view *view, struct error *error)
+{
+    int status = jobs_api_look(exchange, view, error);
+    struct error ignored;
+    if (status == HTTP_NOT_FOUND &&
+        archived_jobs_find(exchange, exchange->parts[0], view, &ignored) == HTTP_OK)
+        status = HTTP_OK;
+    return status;
+}
+
 bool jobs_api_find(struct exchange *exchange, struct job_view *view)
 {
     struct error error;
@@ -97,7 +108,11 @@ bool jobs_api_find(struct exchange *exchange, struct job_view *view)
 static void show_job(struct exchange *exchange)
 {
     struct job_view view;
-    if (jobs_api_find(exchange, &view))
+    struct error error;
+    int status = jobs_api_look_anywhere(exchange, &view, &error);
+    if (status != HTTP_OK)
+        exchange_reply_problem(exchange, status, error.text);
+    else
         exchange_reply_json(exchange, HTTP_OK, job_tree(exchange, &view));
 }
 

@@ -13,7 +13,9 @@ extern const struct route jobs_api_routes[];
 
 /* Find the job that the first part of the path means, and read it.  HTTP_OK, or another status and a sentence. */
 int jobs_api_look(struct exchange *exchange, struct job_view *view, struct error *error);
-/* The same.  False after a reply when that cannot be done. */
+/* The same, or an archived job, of which only the view is there (web/archived_jobs.h): for who shows it. */
+int jobs_api_look_anywhere(struct exchange *exchange, struct job_view *view, struct error *error);
+/* As jobs_api_look().  False after a reply when that cannot be done. */
 bool jobs_api_find(struct exchange *exchange, struct job_view *view);
 
 #endif

@@ -22,6 +22,8 @@ static void add_filter(struct buffer *out, const struct exchange *exchange)
     for (int i = 0; i < JOB_STATES; i++)
         states[i + 1].value = states[i + 1].label = job_state_name((enum job_state)i);
     html_filter_begin(out, "/jobs");
+    static const struct html_choice where[] = {{"", "in the spool"}, {"true", "archived"}};
+    html_filter_choice(out, exchange, "archived", "Where", where, ARRAY_COUNT(where));
     html_filter_choice(out, exchange, "mine", "Whose", whose, ARRAY_COUNT(whose));
     html_filter_choice(out, exchange, "state", "State", states, ARRAY_COUNT(states));
     html_filter_text(out, exchange, "owner", "Owner");
@@ -84,7 +86,8 @@ static void add_job(const struct exchange *exchange, struct buffer *out,
 /* A link to the jobs that come after the last one shown, with the same filter. */
 static void add_next(struct buffer *out, const struct exchange *exchange, const char *last)
 {
-    static const char *const kept[] = {"mine", "state", "owner", "name", "queue", "since", "q"};
+    static const char *const kept[] = {"archived", "mine",  "state", "owner",
+                                       "name",     "queue", "since", "q"};
     buffer_add_string(out, "<p><a href=\"/jobs?after=");
     html_string(out, last);
     html_query(out, exchange, kept, ARRAY_COUNT(kept));

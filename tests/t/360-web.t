@@ -129,6 +129,7 @@ cat >"$scratch/table" <<TABLE
 200 GET /jobs
 200 GET /jobs query=limit=1&mine=true
 200 GET /jobs query=q=MINE
+200 GET /jobs query=archived=true
 304 GET /jobs query=q=nothing-has-this header=If-None-Match:*
 400 GET /jobs query=since=tomorrow-ish
 421 GET /jobs header=Host:evil.example

@@ -126,8 +126,28 @@ like "$page" '2026-10-01: 1\.00 CPU-hours.*2026-10-02: 0\.00 .*2026-10-03: 0\.00
 unlike "$page" '2026-10-05' "up to the last on which something was"
 like "$(as 1 "/usage?by=all")" 'by: found &quot;all&quot;, expected utilization' "a wrong word is told"
 
-# A job that runs, and a plan: as the files have it.
+# A job that runs, and a plan: as the files have it; and one that has gone to an archive.
+printf 'name: old\nscript: "echo"\n' | as 1 /dlspool/v1/jobs -H 'Content-Type: application/yaml' --data-binary @- >"$scratch/said"
+old=$(jq -r .id "$scratch/said")
+must "another job has ended" wait_for 20 in_state old "done"
 stop_daemon
+mkdir "$spool/done/2020-02-03"
+mv "$(job_dir old)" "$spool/done/2020-02-03/"
+sed -i 's/^  done: null/  done: 90d/' "$spool/dlspool.yaml"
+dlspool prune >"$scratch/said" 2>&1
+must "which is archived then" test -e "$spool/history/archive/2020-02-03.index"
+unlike "$(as 1 /jobs)" "$old" "the list of jobs is of those in the spool"
+page=$(as 1 "/jobs?archived=true&name=old")
+looks_good "a list of archived jobs" "$page"
+like "$page" "<a href=\"/jobs/$old\">" "and of those that are archived, when they are asked for"
+is "$(as 2 "/dlspool/v1/jobs?archived=true" | jq -c '[.[] | [.id, .archived, .path]]')" "[[\"$old\",true,\"history/archive/2020-02-03.tar.zst\"]]" \
+    "in the API, too"
+is "$(as 2 "/dlspool/v1/jobs?archived=true&after=$old")$(as 2 "/dlspool/v1/jobs?archived=true&q=nothing" | jq -c .)" "[][]" "page by page, and by a word"
+page=$(as 1 "/jobs/$old")
+looks_good "an archived job" "$page"
+like "$page" "It is archived, in history/archive/2020-02-03.tar.zst.*dlspool logs $old .*<span class=\"state done\">done</span>" "its page says so, and how it has ended"
+unlike "$page" '<button' "and offers nothing that could be asked of it"
+like "$(as 1 /jobs -d verb=kill -d "id=$old")" 'role="alert">' "nor is that done"
 mv "$dir" "$spool/submitted/"
 sed -i '/ ended /,$d' "$spool/submitted/$id/log"
 printf 'plan time=2026-11-22T11:05:00.000Z jobs=2\npool name=cpus capacity=4000 used=1000\njob id=%s pool=cpus standing="at risk" finish=2026-11-22T12:00:00.000Z late=2026-11-22T12:30:00.000Z deadline=2026-11-22T12:10:00.000Z amount=1000 reason="<i>"\njob id=other-0123456789abc pool=cpus standing="best effort" finish=2026-11-22T11:30:00.000Z amount=500\n' "$id" >"$spool/plan"

@@ -69,6 +69,7 @@ void approval_words_make(const struct settings *settings, const struct job_recor
     struct text rest = record->wants, entry;
     struct buffer who = {0};
     const char *id = record->id.data;
+    bool limited = false;
     *words = (struct approval_words){.sentence = {0}};
     if (answer != APPROVAL_MISSING && answer != APPROVAL_VOID && answer != APPROVAL_UNKNOWN)
         return;
@@ -76,10 +77,15 @@ void approval_words_make(const struct settings *settings, const struct job_recor
     for (const char *comma = ""; wants_next(&rest, &entry); comma = "; ") {
         buffer_add_string(&words->sentence, comma);
         add_want(settings, entry, &words->sentence);
+        limited = limited || text_starts(entry, WANTS_LIMIT);
     }
     buffer_add_byte(&words->sentence, '.');
     if (answer == APPROVAL_VOID)
         buffer_printf(&words->detail, "An approval does not count: %s.\n", reason->text);
+    else if (limited)
+        buffer_add_string(
+            &words->detail,
+            "A limit counts all jobs under it that run and wait, not this one alone.\n");
     if (add_approvers(settings, record, &who))
         buffer_printf(&words->next,
                       "it goes on when %s approves it: dlspool approve %s, and fails when it is "

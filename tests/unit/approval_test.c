@@ -191,6 +191,9 @@ static void what_is_said(void **state)
         "Waiting for approval: privilege rdma (capability IPC_LOCK); more than 8 GPUs for each user "
         "(limits.rows of dlspool.yaml, line 3, which an administrator can change); more than 9 "
         "GPUs for user ann.");
+    assert_string_equal(
+        words.detail.data,
+        "A limit counts all jobs under it that run and wait, not this one alone.\n");
     assert_non_null(strstr(words.next.data, "when 1001 or 1002 approves it: dlspool approve a-0"));
     approval_words_free(&words);
     set("approvers: [1000]\n");

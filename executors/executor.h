@@ -142,6 +142,7 @@ struct job_poll {
     int64_t task_time;   /* milliseconds that its tasks have run, the sum; 0: not known */
     int nodes;           /* on which its tasks run or ran; 0: not known */
     bool untimed;        /* its time limit is the caller's to keep: see suspend() */
+    bool stands;         /* tasks of it stand still, as by suspend() */
 };
 
 /* A request for one job of many: to stop it, to copy its output, to remove it. */

@@ -269,6 +269,7 @@ static void take_tasks(struct exit_reason *exit_reason, struct arena *arena,
         int64_t started = started_at(container);
         task->started = started;
         poll->untimed = poll->untimed || local_label_number(container, "untimed");
+        poll->stands = poll->stands || container->paused;
         add_used(exit_reason->local, container, started, poll);
         if (started && (!poll->started || started < poll->started))
             poll->started = started;

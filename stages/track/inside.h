@@ -85,6 +85,7 @@ struct tracked {
     int64_t
         suspended; /* time of day since when it stands still, held with its memory; 0: it does not */
     int64_t suspended_for; /* milliseconds for which it did before, in this attempt */
+    bool may_stand;        /* it may stand still although its log does not say so */
     struct lost_job *lost; /* its directory is gone (lost.h); NULL: it exists */
     bool orphan;           /* only its id and attempt are known, from the executor */
 };

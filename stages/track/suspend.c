@@ -2,7 +2,8 @@
  *
  * The request is the file `hold` of the job, which says so (control_file.h), for as long as it is there; the job
  * stays in submitted/, as the executor has it, with all that it was given.  What was done is noted in its log
- * afterwards: after a crash between the two it is asked for again, which does no harm.  A job that is killed, or
+ * afterwards: after a crash between the two it is asked for again, which does no harm.  It may have been released
+ * meanwhile, so the executor is believed when it says that the job stands still.  A job that is killed, or
  * stopped for another reason, goes on for that, and the executor sees to it.
  *
  * While it stands still its time limit does not run.  So the executor does not keep the limit, and is told to end
@@ -34,6 +35,7 @@ void suspend_learn(struct tracked *tracked, const struct job_record *record, str
 {
     struct event event;
     tracked->time_limit = record->time_limit;
+    tracked->may_stand = true;
     while (eventlog_next(&log, &event))
         fold_event(tracked, &event, record->attempt);
 }
@@ -60,15 +62,16 @@ static bool is_due(const struct tracker *tracker, const struct followed *followe
 {
     const struct tracked *tracked = followed->tracked;
     bool ends = followed->killed || tracked->stopping || tracked->preemption;
+    bool stands = tracked->suspended || (tracked->may_stand && followed->poll.stands);
     if (followed->fate != FATE_NONE || followed->poll.phase != PHASE_RUNNING || tracked->array ||
         !tracker->executor->operations->suspend ||
-        (!tracked->suspended && (ends || !tracker->executor->suspends)))
+        (!stands && (ends || !tracker->executor->suspends)))
         return false;
     int held = control_file_pending(followed->job, CONTROL_HOLD, request);
     if (held < 0)
         return false;
     *stop = held && request->keeps_memory && !ends;
-    return *stop != (tracked->suspended != 0);
+    return *stop ? !tracked->suspended : stands;
 }
 
 static int note(const struct followed *followed, bool stop, const struct control_request *request,
@@ -98,6 +101,7 @@ static void suspend_one(struct tracker *tracker, struct followed *followed, bool
     tracker->executor->operations->suspend(tracker->executor, &batch, 1);
     if (!call.result)
         call.result = note(followed, stop, request, now, &call.error);
+    tracked->may_stand = call.result != 0;
     if (call.result) {
         log_warn("%s: could not be %s, and is retried: %s", followed->place.id,
                  stop ? "suspended" : "continued", call.error.text);
@@ -145,6 +149,8 @@ void suspend_jobs(struct round *round)
         bool stop;
         if (is_due(round->tracker, &round->jobs[i], &stop, &request))
             suspend_one(round->tracker, &round->jobs[i], stop, &request);
+        else if (round->jobs[i].poll.phase == PHASE_RUNNING)
+            round->jobs[i].tracked->may_stand = false;
         const struct followed *followed = &round->jobs[i];
         if (followed->tracked->array && followed->poll.untimed && followed->tracked->time_limit &&
             followed->fate == FATE_NONE && followed->poll.phase == PHASE_RUNNING)

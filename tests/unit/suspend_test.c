@@ -10,7 +10,7 @@
 
 static struct {
     struct executor_operations operations;
-    bool untimed, fails;
+    bool untimed, fails, stands;
     int stops, goes_on, cancels, forced;
     int late[8]; /* tasks that were told to end */
     size_t late_count;
@@ -30,6 +30,7 @@ static int fake_poll(struct executor *executor, struct arena *arena, struct job_
         jobs[i]->phase = PHASE_RUNNING;
         jobs[i]->started = 1767268800000;
         jobs[i]->untimed = fake.untimed;
+        jobs[i]->stands = fake.stands;
         jobs[i]->tasks = tasks;
         jobs[i]->task_count = 2;
     }
@@ -149,6 +150,20 @@ static void a_held_job_stands_still_until_it_is_released(void **state)
     assert_int_equal(fake.stops, 2);
 }
 
+static void what_was_released_before_its_log_says_that_it_stands_goes_on(void **state)
+{
+    (void)state;
+    begin(0, "");
+    fake.stands =
+        true; /* the daemon ended after that, and the hold was released before it came back */
+    run_round_after(1000);
+    assert_int_equal(fake.goes_on, 1);
+    run_round_after(1000);
+    assert_int_equal(fake.goes_on,
+                     1); /* who makes it stand still by other means is left in peace */
+    assert_int_equal(fake.stops, 0);
+}
+
 static void only_where_the_site_allows_it(void **state)
 {
     (void)state;
@@ -229,6 +244,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_held_job_stands_still_until_it_is_released, set_up,
                                         close_spool),
+        cmocka_unit_test_setup_teardown(
+            what_was_released_before_its_log_says_that_it_stands_goes_on, set_up, close_spool),
         cmocka_unit_test_setup_teardown(only_where_the_site_allows_it, set_up, close_spool),
         cmocka_unit_test_setup_teardown(a_killed_job_goes_on_to_its_end, set_up, close_spool),
         cmocka_unit_test_setup_teardown(a_time_limit_does_not_run_meanwhile, set_up, close_spool),

@@ -66,6 +66,7 @@ void drive_run(struct drive *drive, const struct world *world)
     struct driven stages[STAGES] = {0};
     int hit_in = 0; /* the round in which the fault came */
     drive->finished = drive->finished_in_fault = false;
+    world_user_acts(world, drive->seen); /* while no daemon runs */
     for (drive->rounds = 1; drive->rounds <= drive->most_rounds; drive->rounds++) {
         int64_t next = INT64_MAX;
         for (int i = 0; i < STAGES; i++) {

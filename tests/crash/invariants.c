@@ -340,6 +340,7 @@ static const struct wanted all_wanted[] = {
     [KIND_RAISED] = {STATE_DONE, NULL, 1, 1},
     [KIND_TOKEN] = {STATE_FAILED, "BadFile", 0, 0},
     [KIND_REVOKED] = {STATE_FAILED, "BadFile", 0, 0},
+    [KIND_STANDS] = {STATE_DONE, NULL, 1, 1},
 };
 
 /* The time of the first or the last of the events with that name, or `otherwise`. */
@@ -542,6 +543,14 @@ static void check_tokens_of_users(struct checking *checking)
             check_token(checking, i);
 }
 
+/* What was asked for is asked for again after trouble, and is refused when the job has ended meanwhile. */
+static bool is_late_control(const struct checking *checking, const struct job_place *place,
+                            const struct job_record *record)
+{
+    return !checking->check->undisturbed && place->state == STATE_FAILED &&
+           (text_is(record->source, "hold.yaml") || text_is(record->source, "release.yaml"));
+}
+
 static int check_job(void *context, const struct job_place *place)
 {
     struct checking *checking = context;
@@ -564,6 +573,8 @@ static int check_job(void *context, const struct job_place *place)
     }
     int which = which_dropped(checking->check->scene, record.source);
     bool refused = checking->check->refusals && place->state == STATE_FAILED;
+    if (which < 0 && is_late_control(checking, place, &record))
+        return 0;
     if (which < 0 && refused &&
         (text_starts(record.source, "kill-") || text_is(record.source, "revoke.yaml")))
         return 0;

@@ -24,9 +24,9 @@ static int64_t time_now;
 
 static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
-    static const char *const words[] = {"good",  "flaky", "shaky", "bad",   "long",
-                                        "after", "lost",  "grows", "moves", "yields",
-                                        "wide",  "tight", "asks",  "raised"};
+    static const char *const words[] = {"good", "flaky",  "shaky", "bad",     "long",  "after",
+                                        "lost", "grows",  "moves", "yields",  "wide",  "tight",
+                                        "asks", "raised", "token", "revoked", "stands"};
     bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
     bool stops = kind == KIND_MOVES || kind == KIND_YIELDS;
     struct dropped *dropped = &scene->dropped[scene->count++];
@@ -97,6 +97,7 @@ const struct scene *scene_get(int which)
         [SCENE_ONE_RAISED] = {.title =
                                   "1 job that gets another priority, of an owner who has a share"},
         [SCENE_TOKENS] = {.title = "2 access tokens, one of them is revoked"},
+        [SCENE_ONE_SUSPENDED] = {.title = "1 job that is held with its memory"},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
     struct scene *scene = &scenes[which];
@@ -147,6 +148,9 @@ const struct scene *scene_get(int which)
         break;
     case SCENE_ONE_WIDE:
         add(scene, KIND_WIDE);
+        break;
+    case SCENE_ONE_SUSPENDED:
+        add(scene, KIND_STANDS);
         break;
     case SCENE_TOKENS:
         add_token(scene, KIND_TOKEN);
@@ -219,10 +223,15 @@ static const char approving[] = "approvers: [1]\n"
                                 "privileges: {rdma: {capabilities: [IPC_LOCK]}}\n";
 static const char sharing[] = "shares: {weights: [{user: \"*\", weight: 2}]}\n";
 
+static const char suspending[] = "local: {suspend: true}\n";
+
 static const char *more_settings(const struct scene *scene)
 {
     enum kind kind = scene->dropped[0].kind;
-    return kind == KIND_ASKS ? approving : kind == KIND_RAISED ? sharing : "";
+    return kind == KIND_ASKS     ? approving
+           : kind == KIND_RAISED ? sharing
+           : kind == KIND_STANDS ? suspending
+                                 : "";
 }
 
 void world_name(struct world *world, const char *top, const char *name)
@@ -365,11 +374,52 @@ static int revoke_token(const struct world *world, drop_observer *seen)
     return 1;
 }
 
+/* Drop a control file, unless the note says that it was dropped.  Returns how many were. */
+static int drop_once(const struct world *world, const char *note_name, const char *file,
+                     const char *bytes, drop_observer *seen)
+{
+    char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
+    snprintf(note, sizeof(note), "%s/%s", world->outside, note_name);
+    if (access(note, F_OK) == 0)
+        return 0;
+    snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, file);
+    tree_write(path, text_of(bytes), 0644);
+    tree_write(note, text_of("so\n"), 0644);
+    calls_changed();
+    if (seen)
+        seen(file, bytes);
+    return 1;
+}
+
+/* Jobs of submitted/ that are to stand still are held with their memory, and released as soon as they stand still.
+ * Returns how many control files were dropped. */
+static int suspend_running(const struct world *world, drop_observer *seen)
+{
+    char path[TREE_PATH_SIZE], hold[TREE_PATH_SIZE], bytes[128];
+    int count = 0;
+    snprintf(path, sizeof(path), "%s/submitted", world->spool);
+    struct tree_names names = tree_list(path);
+    for (size_t i = 0; i < names.count; i++) {
+        if (strncmp(names.names[i], "stands-", 7) != 0)
+            continue;
+        snprintf(bytes, sizeof(bytes), "hold: {job: %s, keep_memory: true}\n...\n", names.names[i]);
+        int held = drop_once(world, "held.note", "hold.yaml", bytes, seen);
+        count += held;
+        snprintf(bytes, sizeof(bytes), "release: %s\n...\n", names.names[i]);
+        snprintf(path, sizeof(path), "%s/%s-a1.suspended", world->outside, names.names[i]);
+        snprintf(hold, sizeof(hold), "%s/incoming/hold.yaml", world->spool);
+        if (!held && access(path, F_OK) == 0 && access(hold, F_OK))
+            count += drop_once(world, "released.note", "release.yaml", bytes, seen);
+    }
+    tree_list_free(&names);
+    return count;
+}
+
 int world_user_acts(const struct world *world, drop_observer *seen)
 {
     char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
-    int count =
-        approve_waiting(world, seen) + raise_waiting(world, seen) + revoke_token(world, seen);
+    int count = approve_waiting(world, seen) + raise_waiting(world, seen) +
+                revoke_token(world, seen) + suspend_running(world, seen);
     size_t refused = count_refused(world);
     snprintf(path, sizeof(path), "%s/submitted", world->spool);
     struct tree_names names = tree_list(path);

@@ -30,8 +30,10 @@ enum kind {
                                  * in held/ */
     KIND_RAISED, /* is declined until an administrator has asked for another priority; it runs for a minute,
                                  * and its owner has a share */
-    KIND_TOKEN,  /* no job: makes an access token ... */
-    KIND_REVOKED /* ... which its owner revokes, by a control file, when it is in tokens/ */
+    KIND_TOKEN,   /* no job: makes an access token ... */
+    KIND_REVOKED, /* ... which its owner revokes, by a control file, when it is in tokens/ */
+    KIND_STANDS /* runs until it has stood still and gone on: its owner holds it with its memory, and releases
+                                 * it when it stands */
 };
 
 struct dropped {
@@ -62,6 +64,7 @@ enum {
     SCENE_ONE_APPROVED,
     SCENE_ONE_RAISED,
     SCENE_TOKENS,
+    SCENE_ONE_SUSPENDED,
     SCENE_FIFTY,
     SCENE_COUNT
 };
@@ -94,7 +97,7 @@ int64_t world_time(void);
 void world_is_deaf(bool is);
 void world_wait_until(int64_t time);
 
-/* What the user does: the control files for jobs that are to be killed, approved or raised, and for
+/* What the user does: the control files for jobs that are to be killed, approved, raised or suspended, and for
  * tokens that are to be revoked.  `seen`, when not
  * NULL, is told of each file that was dropped.  Returns how many were dropped. */
 typedef void drop_observer(const char *file, const char *bytes);

@@ -141,11 +141,13 @@ static void poll_one(struct arena *arena, struct job_poll *poll)
     struct task_state *task = arena_allocate(arena, sizeof(*task));
     poll->tasks = task;
     poll->task_count = 1;
+    poll->stands = exists(id, attempt, ".suspended") && !exists(id, attempt, ".continued");
     poll->started = clock_now() - (first_word(id, "raised") ? a_minute : 0);
     snprintf(task->role, sizeof(task->role), "main");
     bool saves = (first_word(id, "moves") || first_word(id, "yields")) && attempt == 1;
     bool cancelled = exists(id, attempt, ".cancelled"), saved = exists(id, attempt, ".signalled");
     if (((first_word(id, "long") ||
+          (first_word(id, "stands") && !exists(id, attempt, ".continued")) ||
           (first_word(id, "grows") && !exists(id, attempt, ".resized"))) &&
          !cancelled) ||
         (saves && !cancelled && !saved)) {
@@ -227,6 +229,12 @@ static void my_resize(struct executor *executor, struct job_resize **batch, size
     }
 }
 
+static int suspend_one(struct executor *executor, struct job_call *call)
+{
+    (void)executor;
+    return mark(call->id, call->attempt, call->suspend ? ".suspended" : ".continued", &call->error);
+}
+
 static int copy_one(struct executor *executor, struct job_call *call)
 {
     struct stat status;
@@ -259,6 +267,11 @@ static void my_cancel(struct executor *executor, struct job_call **batch, size_t
 static void my_signal(struct executor *executor, struct job_call **batch, size_t count)
 {
     executor_one_by_one(executor, batch, count, signal_one, INT64_MAX);
+}
+
+static void my_suspend(struct executor *executor, struct job_call **batch, size_t count)
+{
+    executor_one_by_one(executor, batch, count, suspend_one, INT64_MAX);
 }
 
 static void my_output(struct executor *executor, struct job_call **batch, size_t count)
@@ -306,14 +319,16 @@ static struct executor *open_scheduler(const struct value *settings, const char 
         .capacity = my_capacity,
         .resize = my_resize,
         .signal = my_signal,
+        .suspend = my_suspend,
         .close = my_close,
     };
-    (void)settings;
     (void)spool;
     (void)directory;
     (void)error;
     struct executor *executor = memory_allocate(sizeof(*executor));
-    *executor = (struct executor){.operations = &operations};
+    *executor = (struct executor){
+        .operations = &operations,
+        .suspends = value_get_boolean(value_get(settings, "local"), "suspend", false)};
     return executor;
 }
 

@@ -9,13 +9,15 @@
  *   <id>-a<attempt>.foreign    it was given another manifest under this token
  *   <id>-a<attempt>.signalled  it was told to save its state
  *   <id>-a<attempt>.resized    it was given more of the processors
+ *   <id>-a<attempt>.suspended  it was told to stand still ...
+ *   <id>-a<attempt>.continued  ... and to go on
  *
  * A token that it knows with the same manifest is adopted, not run again, when the submission says
  * that it is repeated; as with Slurm, which has no tokens of its own, nobody looks for it otherwise.
  * One that it was told to forget is run again if it is submitted again.  How a job
  * fares is decided by the first word of its name: `flaky` and `shaky` fail in their first attempt
  * (with an exit code that retry.txt calls transient, and with one that it does not know), `long`
- * runs until it is ended; `grows` runs until it was resized; `moves`, which cannot be resized while it
+ * runs until it is ended; `grows` runs until it was resized; `stands` runs until it was told to go on; `moves`, which cannot be resized while it
  * runs, and `yields` run in their first attempt until they were told to save their state, and fail then;
  * all others succeed at once.
  */

@@ -12,7 +12,8 @@
  * To see this fail: let job_move() of spool/job.c believe that a rename that failed did not
  * happen (lost, with a call that did its work), or return DamagedRecord for a record that could
  * not be opened (stages/submit/handover.c, without file_is_damaged()); or let file_rename() of
- * base/file.c believe an error, and accept_claims() of stages/intake/accept.c take nothing for doubtful.
+ * base/file.c believe an error, and accept_claims() of stages/intake/accept.c take nothing for doubtful; or with
+ * tests/mutants/token-revocation-believes-any-error.patch (lost).
  */
 #include "tests/crash/harness.h"
 

@@ -18,7 +18,7 @@
  * harness.
  *
  * Seen to fail with: tests/mutants/accept-syncs-nothing.patch, accept-makes-no-move-durable.patch,
- * submit-syncs-no-intents.patch and submit-syncs-no-outcomes.patch.
+ * submit-syncs-no-intents.patch, submit-syncs-no-outcomes.patch and token-revocation-is-not-durable.patch.
  */
 #include "tests/crash/harness.h"
 

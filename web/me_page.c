@@ -78,18 +78,15 @@ static void add_shares(struct exchange *exchange, struct buffer *out,
 {
     struct share_lines lines;
     struct error error;
-    struct decayed_use *use = decayed_use_new(exchange->spool, &settings->shares);
     html_heading(out, "Share");
     if (!settings->shares.row_count) {
         html_say(out, "note", TEXT("Users take turns here, whatever they have used."));
-    } else if (decayed_use_look(use, &error)) {
+    } else if (share_lines_look(exchange->spool, &settings->shares, &lines, &error)) {
         html_say(out, "alert", text_of(error.text));
     } else {
-        share_lines_make(&settings->shares, use, &lines);
         add_share(out, share_lines_find(&lines, getuid()));
         share_lines_free(&lines);
     }
-    decayed_use_free(use);
 }
 
 /* ---- tokens ---- */

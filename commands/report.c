@@ -1,34 +1,20 @@
 /* commands/report.c - dlspool report: sums of the accounts */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/nearest.h"
 #include "base/quantity.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
-#include "client/report_sums.h"
+#include "client/report.h"
 #include "commands/usage_options.h"
-#include "stages/shared/capacity_file.h"
 
 enum { CELLS = 8, CELL_SIZE = 32 };
 static const double hour = 3600000; /* milliseconds */
-
-struct report {
-    enum report_kind kind;
-    struct usage_filter filter;
-    bool parsable;
-    struct report_sums *sums;
-    struct capacity capacity; /* as it is now; zero: not known */
-    int64_t now;
-    struct report_row **rows;
-    size_t count;
-};
 
 /* ---- for people ---- */
 
@@ -125,7 +111,8 @@ static void fill_deadlines(const struct report_row *row, struct cells *cells)
 }
 
 /* A row, or with NULL the heading. */
-static void print_row(const struct report *report, const struct report_row *row, int width)
+static void print_row(const struct report *report, const struct report_row *row, int width,
+                      bool parsable)
 {
     struct cells cells = {.count = 0};
     struct text name = row ? names_text(row) : text_of(names_of_rows[report->kind]);
@@ -136,17 +123,17 @@ static void print_row(const struct report *report, const struct report_row *row,
     else
         fill_use(row, &cells);
     print_text(name);
-    if (!report->parsable)
+    if (!parsable)
         printf("%*s", width - (int)name.length, "");
     for (int i = 0; i < cells.count; i++)
-        if (report->parsable)
+        if (parsable)
             printf("|%s", cells.text[i]);
         else
             printf(" %*s", i && i + 1 == cells.count ? 12 : 11, cells.text[i]);
     putchar('\n');
 }
 
-static void print_report(const struct report *report)
+static void print_report(const struct report *report, bool parsable)
 {
     int64_t unknown = 0;
     int width = (int)strlen(names_of_rows[report->kind]);
@@ -155,109 +142,44 @@ static void print_report(const struct report *report)
         width = length > width ? length : width;
         unknown += report->rows[i]->unknown;
     }
-    print_row(report, NULL, width);
+    print_row(report, NULL, width, parsable);
     for (size_t i = 0; i < report->count; i++)
-        print_row(report, report->rows[i], width);
+        print_row(report, report->rows[i], width, parsable);
     if (unknown)
         remark("what %" PRId64 " attempt%s held is not known, and is not in these hours", unknown,
                quantity_plural(unknown));
 }
 
-/* ---- for programs ---- */
-
-static void put_hours(struct arena *arena, struct value *object, const char *key, double time)
-{
-    value_put(arena, object, key, value_number(arena, time / hour));
-}
-
-static struct value *row_tree(struct arena *arena, const struct report_row *row)
-{
-    struct value *object = value_object(arena);
-    value_put(arena, object, "of", value_text(arena, names_text(row)));
-    value_put(arena, object, "attempts", value_number(arena, (double)row->attempts));
-    value_put(arena, object, "succeeded", value_number(arena, (double)row->succeeded));
-    value_put(arena, object, "not_known", value_number(arena, (double)row->unknown));
-    put_hours(arena, object, "wait_hours", row->waited);
-    put_hours(arena, object, "cpu_held_hours", row->cpu_held);
-    put_hours(arena, object, "gpu_held_hours", row->gpu_held);
-    put_hours(arena, object, "cpu_used_hours", row->cpu_used);
-    put_hours(arena, object, "cpu_held_hours_of_used", row->cpu_held_of_used);
-    value_put(arena, object, "deadlines", value_number(arena, (double)row->jobs));
-    value_put(arena, object, "met", value_number(arena, (double)row->met));
-    value_put(arena, object, "missed", value_number(arena, (double)row->missed));
-    return object;
-}
+/* ---- the command ---- */
 
 static void print_tree(const struct report *report)
 {
     struct arena *arena = arena_new();
-    struct value *tree = value_object(arena), *rows = value_list(arena);
-    char time[CLOCK_TEXT_SIZE];
-    int64_t until = report->filter.until == INT64_MAX ? report->now : report->filter.until;
-    for (size_t i = 0; i < report->count; i++)
-        value_append(arena, rows, row_tree(arena, report->rows[i]));
-    value_put(arena, tree, "report", value_string(arena, report_sums_words[report->kind]));
-    value_put(arena, tree, "from", value_string(arena, clock_format(report->filter.from, time)));
-    value_put(arena, tree, "until", value_string(arena, clock_format(until, time)));
-    value_put(arena, tree, "cpus",
-              report->capacity.cpus ? value_number(arena, (double)report->capacity.cpus / 1000)
-                                    : value_null(arena));
-    value_put(arena, tree, "gpus",
-              report->capacity.cpus ? value_number(arena, report->capacity.gpus)
-                                    : value_null(arena));
-    value_put(arena, tree, "rows", rows);
-    print_json(tree);
+    print_json(report_tree(arena, report));
     arena_free(arena);
 }
 
-/* ---- the command ---- */
-
-static int take_attempt(void *context, const struct usage *usage)
-{
-    report_sums_add(context, usage);
-    return 0;
-}
-
-static int make_report(struct report *report, const struct spool *spool, bool json)
+static int show_report(struct report *report, const struct spool *spool, bool json, bool parsable)
 {
     struct error error;
-    int64_t noted;
-    if (capacity_file_read(spool, &report->capacity, &noted))
-        report->capacity = (struct capacity){0};
-    report->sums = report_sums_new(report->kind, &report->filter);
-    int result =
-        usage_scan(spool, usage_filter_since(&report->filter), take_attempt, report->sums, &error);
-    if (result) {
+    int result = report_make(report, spool, &error);
+    if (result)
         complain("%s", error.text);
-    } else {
-        report->rows = report_sums_rows(report->sums, &report->count);
-        json ? print_tree(report) : print_report(report);
-        free(report->rows);
-    }
-    report_sums_free(report->sums);
+    else if (json)
+        print_tree(report);
+    else
+        print_report(report, parsable);
+    report_free(report);
     return result ? STATUS_FAILED : STATUS_DONE;
-}
-
-static bool read_kind(const char *word, enum report_kind *kind)
-{
-    struct nearest_hint hint;
-    for (int i = 0; i < REPORT_KINDS; i++)
-        if (strcmp(word, report_sums_words[i]) == 0) {
-            *kind = (enum report_kind)i;
-            return true;
-        }
-    complain("found \"%s\", expected utilization, users, groups, queues, sizes or deadlines%s",
-             word, nearest_hint(&hint, text_of(word), report_sums_words));
-    return false;
 }
 
 int command_report(int argument_count, char **arguments)
 {
-    struct report report = {.now = clock_now()};
-    bool json = false;
+    struct report report = {.kind = REPORT_UTILIZATION};
+    bool json = false, parsable = false;
     const struct option_spec options[] = {
         USAGE_FILTER_OPTIONS(report.filter),
-        {"parsable2", 'P', OPTION_FLAG, &report.parsable, NULL, "with | between the fields"},
+        {"parsable2", 'P', OPTION_FLAG, &parsable, NULL, "with | between the fields"},
         {"json", 'j', OPTION_FLAG, &json, NULL, "as JSON, an object"},
         {"allusers", 0, OPTION_FLAG, &report.filter.all, NULL, NULL},
         {0}};
@@ -275,15 +197,17 @@ int command_report(int argument_count, char **arguments)
     struct error error;
     if (!options_read(&usage, argument_count, arguments, &operands, &status))
         return status;
-    if (!read_kind(arguments[1], &report.kind))
+    if (report_read_kind(text_of(arguments[1]), &report.kind, &error)) {
+        complain("%s", error.text);
         return STATUS_USAGE;
+    }
     if (open_spool(&spool))
         return STATUS_FAILED;
     if (usage_filter_prepare(&report.filter, &spool, &error)) {
         complain("%s", error.text);
         status = STATUS_USAGE;
     } else {
-        status = make_report(&report, &spool, json);
+        status = show_report(&report, &spool, json, parsable);
     }
     spool_close(&spool);
     return status;

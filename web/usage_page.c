@@ -6,26 +6,17 @@
 #include "web/usage_page.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "client/job_filter.h"
-#include "client/report_sums.h"
+#include "client/report.h"
 #include "web/chart.h"
 #include "web/html.h"
 
 enum { MOST_BARS = 25, MOST_IDLE_DAYS = 1000 };
 static const double hour = 3600000; /* milliseconds */
-
-struct report {
-    enum report_kind kind;
-    struct usage_filter filter;
-    struct report_sums *sums;
-    struct report_row **rows;
-    size_t count;
-};
 
 static const struct html_choice choices[REPORT_KINDS] = {
     {"utilization", "day"}, {"users", "user"}, {"groups", "group"},
@@ -35,23 +26,6 @@ static const struct html_choice choices[REPORT_KINDS] = {
 static const char *const headings[REPORT_KINDS] = {"Day", "User", "Group", "Queue", "GPUs", "User"};
 
 /* ---- sums ---- */
-
-static int read_kind(struct text word, enum report_kind *kind, struct error *error)
-{
-    struct error_quote_buffer quote;
-    *kind = REPORT_UTILIZATION;
-    if (!word.length)
-        return 0;
-    for (int i = 0; i < REPORT_KINDS; i++)
-        if (text_is(word, report_sums_words[i])) {
-            *kind = (enum report_kind)i;
-            return 0;
-        }
-    return error_set(error,
-                     "by: found \"%s\", expected utilization, users, groups, queues, sizes or "
-                     "deadlines",
-                     error_quote(&quote, word.data, word.length));
-}
 
 static int read_time(const struct exchange *exchange, const char *name, int64_t *time,
                      struct error *error)
@@ -63,36 +37,23 @@ static int read_time(const struct exchange *exchange, const char *name, int64_t 
                                 time, error);
 }
 
-static int take_attempt(void *context, const struct usage *usage)
-{
-    report_sums_add(context, usage);
-    return 0;
-}
-
 /* HTTP_OK, or another status and a sentence. */
-static int make_report(const struct exchange *exchange, struct report *report, struct error *error)
+static int read_report(const struct exchange *exchange, struct report *report, struct error *error)
 {
     *report = (struct report){.filter.all = text_is(exchange_query(exchange, "whose"), "all")};
-    if (read_kind(exchange_query(exchange, "by"), &report->kind, error))
+    struct text kind = exchange_query(exchange, "by");
+    if (kind.length && report_read_kind(kind, &report->kind, error)) {
+        error_prefix(error, "by");
         return HTTP_BAD_REQUEST;
+    }
     if (usage_filter_prepare(&report->filter, exchange->spool, error))
         return HTTP_INTERNAL_ERROR;
     if (read_time(exchange, "since", &report->filter.from, error) ||
         read_time(exchange, "until", &report->filter.until, error))
         return HTTP_BAD_REQUEST;
-    report->sums = report_sums_new(report->kind, &report->filter);
-    if (usage_scan(exchange->spool, usage_filter_since(&report->filter), take_attempt, report->sums,
-                   error))
+    if (report_make(report, exchange->spool, error))
         return HTTP_INTERNAL_ERROR;
-    report->rows = report_sums_rows(report->sums, &report->count);
     return HTTP_OK;
-}
-
-static void free_report(struct report *report)
-{
-    free(report->rows);
-    if (report->sums)
-        report_sums_free(report->sums);
 }
 
 /* ---- the page ---- */
@@ -216,9 +177,9 @@ static void show_usage(struct exchange *exchange)
     struct buffer out = {0};
     struct report report;
     struct error error;
-    int status = make_report(exchange, &report, &error);
+    int status = read_report(exchange, &report, &error);
     if (status != HTTP_OK) {
-        free_report(&report);
+        report_free(&report);
         html_reply_sentence(exchange, status, error.text);
         return;
     }
@@ -234,7 +195,7 @@ static void show_usage(struct exchange *exchange)
         html_say(&out, "note", TEXT("No attempt has ended in that time."));
     }
     html_reply(exchange, HTTP_OK, &out);
-    free_report(&report);
+    report_free(&report);
 }
 
 /* ---- CSV ---- */
@@ -259,9 +220,9 @@ static void show_csv(struct exchange *exchange)
     struct buffer out = {0};
     struct report report;
     struct error error;
-    int status = make_report(exchange, &report, &error);
+    int status = read_report(exchange, &report, &error);
     if (status != HTTP_OK) {
-        free_report(&report);
+        report_free(&report);
         html_reply_sentence(exchange, status, error.text);
         return;
     }
@@ -280,7 +241,7 @@ static void show_csv(struct exchange *exchange)
                         TEXT("attachment; filename=\"usage.csv\""));
     exchange_reply_text(exchange, HTTP_OK, "text/csv; charset=utf-8",
                         arena_take(exchange->arena, &out));
-    free_report(&report);
+    report_free(&report);
 }
 
 const struct route usage_page_routes[] = {

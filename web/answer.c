@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "web/approvals_page.h"
 #include "web/assets.h"
+#include "web/cluster_api.h"
 #include "web/cluster_page.h"
 #include "web/difference_page.h"
 #include "web/dlworkspace_api.h"
@@ -29,7 +30,7 @@ static const struct route *const tables[] = {
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
     job_page_routes,    difference_page_routes, usage_page_routes,
     me_page_routes,     cluster_page_routes,    plan_page_routes,
-    tokens_api_routes,  events_api_routes};
+    tokens_api_routes,  events_api_routes,      cluster_api_routes};
 
 void answer_request(struct exchange *exchange, const struct web_names *names)
 {

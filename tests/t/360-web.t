@@ -186,6 +186,8 @@ cat >"$scratch/table" <<TABLE
 404 POST /jobs/{id}/priority id=nothing query=value=-3
 409 POST /jobs/{id}/priority id=pasted query=value=-3
 409 POST /jobs/{id}/hold id=$mine query=keep_memory=true
+200 GET /limits
+200 GET /share
 200 GET /tokens
 202 POST /tokens/{token}/revoke token=drives
 404 POST /tokens/{token}/revoke token=nothing

@@ -126,6 +126,19 @@ like "$page" '2026-10-01: 1\.00 CPU-hours.*2026-10-02: 0\.00 .*2026-10-03: 0\.00
 unlike "$page" '2026-10-05' "up to the last on which something was"
 like "$(as 1 "/usage?by=all")" 'by: found &quot;all&quot;, expected utilization' "a wrong word is told"
 
+# The API says what the commands print, as the same user.  What passes with time is left out, or rounded.
+same() {
+    local user=$1 path=$2 but=$3 ours theirs
+    shift 3
+    ours=$(setpriv --reuid "500$user" --regid "500$user" --clear-groups "$DLSPOOL" -s "$spool" "$@" --json | jq -S "$but")
+    theirs=$(as "$user" "/dlspool/v1/$path" | jq -S "$but")
+    is "$theirs" "$ours" "GET /$path is what $1 --json prints"
+}
+like "$(as 1 /dlspool/v1/limits)" '"of":"queue","name":"night"' "limits have the queue"
+same 1 limits . limits
+same 1 share 'map(.gpu_seconds |= round | .share |= (. * 1000 | round))' share
+like "$(as 1 /dlspool/v1/share)" '"name":"user1","group":null,"weight":2' "shares have the user"
+
 # A job that runs, and a plan: as the files have it; and one that has gone to an archive.
 printf 'name: old\nscript: "echo"\n' | as 1 /dlspool/v1/jobs -H 'Content-Type: application/yaml' --data-binary @- >"$scratch/said"
 old=$(jq -r .id "$scratch/said")

@@ -1,0 +1,56 @@
+/* web/cluster_api.c - /dlspool/v1/limits and /share: who may have what, and has it */
+#include "web/cluster_api.h"
+
+#include "client/limit_amounts.h"
+#include "client/share_lines.h"
+#include "spool/settings.h"
+
+/* Makes a tree in the exchange's arena; NULL and a sentence. */
+typedef struct value *tree_maker(const struct exchange *exchange, const struct settings *settings,
+                                 struct error *error);
+
+static void reply_tree(struct exchange *exchange, tree_maker *make)
+{
+    struct settings settings;
+    struct error error;
+    struct value *tree = NULL;
+    if (settings_read(&settings, exchange->spool, &error) == 0) {
+        tree = make(exchange, &settings, &error);
+        if (tree)
+            exchange_reply_json(exchange, HTTP_OK, tree);
+        settings_free(&settings);
+    }
+    if (!tree)
+        exchange_reply_problem(exchange, HTTP_INTERNAL_ERROR, error.text);
+}
+
+static struct value *limits_tree(const struct exchange *exchange, const struct settings *settings,
+                                 struct error *error)
+{
+    return limit_amounts_tree(exchange->arena, exchange->spool, &settings->limits, error);
+}
+
+static void show_limits(struct exchange *exchange)
+{
+    reply_tree(exchange, limits_tree);
+}
+
+static struct value *share_tree(const struct exchange *exchange, const struct settings *settings,
+                                struct error *error)
+{
+    struct share_lines lines;
+    if (share_lines_look(exchange->spool, &settings->shares, &lines, error))
+        return NULL;
+    struct value *tree = share_lines_tree(exchange->arena, &settings->shares, &lines);
+    share_lines_free(&lines);
+    return tree;
+}
+
+static void show_share(struct exchange *exchange)
+{
+    reply_tree(exchange, share_tree);
+}
+
+const struct route cluster_api_routes[] = {{"GET", "/dlspool/v1/limits", show_limits},
+                                           {"GET", "/dlspool/v1/share", show_share},
+                                           {.pattern = NULL}};

@@ -21,6 +21,7 @@
 #include "web/requests_api.h"
 #include "web/scope.h"
 #include "web/tokens_api.h"
+#include "web/usage_api.h"
 #include "web/usage_page.h"
 #include "web/validator.h"
 
@@ -30,7 +31,8 @@ static const struct route *const tables[] = {
     openpai_api_routes, dlworkspace_api_routes, dlworkspace_control_routes,
     job_page_routes,    difference_page_routes, usage_page_routes,
     me_page_routes,     cluster_page_routes,    plan_page_routes,
-    tokens_api_routes,  events_api_routes,      cluster_api_routes};
+    tokens_api_routes,  events_api_routes,      cluster_api_routes,
+    usage_api_routes};
 
 void answer_request(struct exchange *exchange, const struct web_names *names)
 {

@@ -186,6 +186,10 @@ cat >"$scratch/table" <<TABLE
 404 POST /jobs/{id}/priority id=nothing query=value=-3
 409 POST /jobs/{id}/priority id=pasted query=value=-3
 409 POST /jobs/{id}/hold id=$mine query=keep_memory=true
+200 GET /acct query=all=true
+400 GET /acct query=starttime=tomorrow-ish
+200 GET /report query=by=queues&all=true
+400 GET /report
 200 GET /limits
 200 GET /share
 200 GET /tokens

@@ -138,6 +138,23 @@ like "$(as 1 /dlspool/v1/limits)" '"of":"queue","name":"night"' "limits have the
 same 1 limits . limits
 same 1 share 'map(.gpu_seconds |= round | .share |= (. * 1000 | round))' share
 like "$(as 1 /dlspool/v1/share)" '"name":"user1","group":null,"weight":2' "shares have the user"
+for by in utilization users groups queues sizes deadlines; do
+    same 1 "report?by=$by" 'del(.from, .until)' report $by
+done
+same 2 "report?by=users&all=true" 'del(.from, .until)' report users --all
+same 1 acct . acct
+same 1 "acct?state=completed&starttime=2d&id=one-" . acct --state completed --starttime 2d one-
+same 2 acct . acct
+same 2 "acct?user=user1" . acct --user user1
+is "$(as 2 /dlspool/v1/acct)" "[]" "another has no accounts"
+is "$(as 2 "/dlspool/v1/acct?all=true" | jq -r '.[].owner')" user1 "but sees everybody's who asks for them"
+is "$(as 1 "/dlspool/v1/acct?state=gone" | jq -r .detail | cut -c1-40)" 'state: found "gone", expected COMPLETED,' "a wrong state is told by its name in the query"
+file=$(find "$spool/history/usage" -type f | sort | tail -n 1)
+cp -p "$file" "$scratch/usage"
+perl -ne 'for my $n (1 .. 10000) { (my $line = $_) =~ s/ id=\S+/sprintf " id=many-%013d", $n/e; print $line }' "$scratch/usage" >>"$file"
+is "$(as 1 "/dlspool/v1/acct?id=many-" | jq length)" 10000 "10,000 attempts are listed"
+is "$(as 1 /dlspool/v1/acct | jq -r .status,.detail)" $'400\nthere are more than 10000 attempts; ask for those of less time' "and no more at once"
+cp -p "$scratch/usage" "$file"
 
 # A job that runs, and a plan: as the files have it; and one that has gone to an archive.
 printf 'name: old\nscript: "echo"\n' | as 1 /dlspool/v1/jobs -H 'Content-Type: application/yaml' --data-binary @- >"$scratch/said"

@@ -126,7 +126,8 @@ static int write_names(const struct spool *spool, const char *day, const struct 
     if (directory < 0)
         return -1;
     format_file(jobs, changed, &bytes);
-    int result = spool_file_renew(directory, day, buffer_text(&bytes), FILE_MODE, error);
+    /* Durable before it has its name: after a power cut it would else be of the right length, and empty. */
+    int result = spool_file_replace(directory, day, buffer_text(&bytes), FILE_MODE, error);
     buffer_free(&bytes);
     sys.close(directory);
     return result ? -1 : 1;

@@ -137,6 +137,35 @@ static void test_a_damaged_file_is_passed_over(void **state)
     check_all();
 }
 
+static int synced;
+
+static int note_fsync(int file)
+{
+    synced++;
+    return fsync(file);
+}
+
+static int rename_after_sync(int from_directory, const char *from, int to_directory, const char *to)
+{
+    assert_int_equal(synced, 1);
+    return renameat(from_directory, from, to_directory, to);
+}
+
+/* With the name and not the bytes, a power cut would leave a file that says of no job that it is there. */
+static void test_a_file_is_durable_before_it_has_its_name(void **state)
+{
+    (void)state;
+    const struct system_calls kept = sys;
+    make_day();
+    synced = 0;
+    sys.fsync = note_fsync;
+    sys.renameat = rename_after_sync;
+    int result = day_names_file_write(&spool, day, &error);
+    sys = kept;
+    assert_int_equal(result, 1);
+    assert_int_equal(synced, 1);
+}
+
 static void test_words_mean_jobs_of_files(void **state)
 {
     (void)state;
@@ -209,6 +238,8 @@ int main(void)
                                         close_all),
         cmocka_unit_test_setup_teardown(test_a_changed_day_is_read_again, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_a_damaged_file_is_passed_over, open_all, close_all),
+        cmocka_unit_test_setup_teardown(test_a_file_is_durable_before_it_has_its_name, open_all,
+                                        close_all),
         cmocka_unit_test_setup_teardown(test_words_mean_jobs_of_files, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_files_of_days_that_are_gone_go, open_all, close_all),
         cmocka_unit_test_setup_teardown(test_track_writes_files_now_and_then, open_all, close_all),

@@ -12,7 +12,11 @@
  * So is a job whose record has a name that begins with one of these:
  *
  *   poison-STAGE     the stage of that name ends by a signal whenever it reads the record
- *   late-STAGE       ... when it reads it for the second time
+ *
+ * And so is one whose directory has a name that begins with this:
+ *
+ *   late-STAGE       the stage of that name ends by a signal when it moves the job to another state than failed/,
+ *                    as it does for many jobs at once
  *
  * The second of processor time by which a process counts how long it has read a file (stages/guard.h) is
  * a tenth of one here.
@@ -24,6 +28,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 static int has(const unsigned char *input, size_t size, const char *word)
 {
@@ -75,10 +80,23 @@ static int has_name(const unsigned char *input, size_t size, const char *kind)
     return has(input, size, word);
 }
 
-static int is_fatal(const unsigned char *input, size_t size)
+static int is_failed(int directory)
 {
-    static int late;
-    return has_name(input, size, "poison") || (has_name(input, size, "late") && ++late > 1);
+    char link[64], path[4096];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
+    ssize_t length = readlink(link, path, sizeof(path));
+    return length > 7 && memcmp(path + length - 7, "/failed", 7) == 0;
+}
+
+int renameat(int from, const char *old_name, int to, const char *new_name)
+{
+    int (*real)(int, const char *, int, const char *);
+    char late[32];
+    int length = snprintf(late, sizeof(late), "late-%s-", name);
+    if (name[0] && strncmp(old_name, late, (size_t)length) == 0 && !is_failed(to))
+        crash();
+    *(void **)&real = dlsym(RTLD_NEXT, "renameat");
+    return real(from, old_name, to, new_name);
 }
 
 /* In place of libyaml's: the parser is what it takes, which nobody looks into here. */
@@ -87,7 +105,7 @@ void yaml_parser_set_input_string(void *parser, const unsigned char *input, size
 {
     void (*real)(void *, const unsigned char *, size_t);
     *(void **)&real = dlsym(RTLD_NEXT, "yaml_parser_set_input_string");
-    if (is_fatal(input, size))
+    if (has_name(input, size, "poison"))
         crash();
     if (has(input, size, "POISON-CRASH") || (in_resubmit() && has(input, size, "POISON-RESUBMIT")))
         crash();

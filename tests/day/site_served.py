@@ -41,11 +41,15 @@ class Site:
         return workload.ROWS + ([workload.LENDER, workload.BORROWER] if self.knows("lend_gpus") else [])
 
     def change(self, changes):
+        """Set settings by name, or PART.NAME where another part has the same."""
         path = self.spool + "/dlspool.yaml"
         with open(path) as file:
             settings = file.read()
         for name, value in changes.items():
-            settings, found = re.subn(rf"^( *){name}: .*", rf"\g<1>{name}: {value}", settings, count=1, flags=re.M)
+            part, _, key = name.rpartition(".")
+            before, begin, rest = settings.partition(f"\n{part}:\n") if part else ("", "", settings)
+            rest, found = re.subn(rf"^( *){key}: .*", rf"\g<1>{key}: {value}", rest, count=1, flags=re.M)
+            settings = before + begin + rest
             if found != 1:
                 sys.exit(f"replay: no setting {name}")
         with open(path + ".new", "w") as file:
@@ -61,7 +65,7 @@ class Site:
         subprocess.run([self.program, "init", "--executor", "local", self.spool], check=True, stdout=subprocess.DEVNULL)
         os.chmod(self.spool + "/incoming", 0o1777)
         gpus = [f"{{device: {device}, type: {kind}}}" for kind, devices in workload.GPUS.items() for device in devices]
-        self.change({**SETTINGS, "socket": self.place + "/podman.sock", "cpus": workload.CAPACITY["cpus"],
+        self.change({**SETTINGS, "local.socket": self.place + "/podman.sock", "cpus": workload.CAPACITY["cpus"],
                      "memory": f"{workload.CAPACITY['memory'] >> 30}Gi", "gpus": "[" + ", ".join(gpus) + "]",
                      "rows": json.dumps(self.rows()), "command": f"[{TOP}/tests/day/keep-mail, {self.mail}]"})
         if rush.is_wanted(self):

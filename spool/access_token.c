@@ -9,8 +9,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "spool/handed_directory.h"
 
-enum { DIRECTORY_MODE = 0755, LONGEST_FILE = 256 }; /* bytes */
+enum { LONGEST_FILE = 256 }; /* bytes */
 
 static const char directory_name[] = "tokens", verb[] = "token: ";
 static const char *const scopes[ACCESS_SCOPES] = {"read", "submit", "all"};
@@ -69,24 +70,12 @@ struct text access_token_line(struct arena *arena, const struct access_token *to
 int access_token_make_directory(const struct spool *spool, uid_t user, gid_t group,
                                 struct error *error)
 {
-    if (sys.mkdirat(spool->root, directory_name, DIRECTORY_MODE) && errno != EEXIST)
-        return error_errno(error, "the directory %s could not be made", directory_name);
-    int directory = access_token_open_directory(spool);
-    if (directory < 0)
-        return error_errno(error, "the directory %s could not be opened", directory_name);
-    int result = sys.fchmod(directory, DIRECTORY_MODE);
-    if (!result && geteuid() == 0 && user != (uid_t)-1)
-        result = sys.fchown(directory, user, group);
-    if (result)
-        error_errno(error, "owner and mode of %s could not be set", directory_name);
-    sys.close(directory);
-    return result;
+    return handed_directory_make(spool, directory_name, user, group, error);
 }
 
 int access_token_open_directory(const struct spool *spool)
 {
-    return sys.openat(spool->root, directory_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-                      0);
+    return handed_directory_open(spool, directory_name);
 }
 
 /* The file is a control file as intake takes it: bytes that nobody but its owner can have written. */

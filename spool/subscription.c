@@ -9,32 +9,21 @@
 #include "base/file.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
+#include "spool/handed_directory.h"
 
-enum { DIRECTORY_MODE = 0755, FILE_LIMIT = 1 << 20 }; /* bytes: some 10,000 messages */
+enum { FILE_LIMIT = 1 << 20 }; /* bytes: some 10,000 messages */
 
 static const char directory_name[] = "messages";
 
 int subscription_make_directory(const struct spool *spool, uid_t user, gid_t group,
                                 struct error *error)
 {
-    if (sys.mkdirat(spool->root, directory_name, DIRECTORY_MODE) && errno != EEXIST)
-        return error_errno(error, "the directory %s could not be made", directory_name);
-    int directory = subscription_open_directory(spool);
-    if (directory < 0)
-        return error_errno(error, "the directory %s could not be opened", directory_name);
-    int result = sys.fchmod(directory, DIRECTORY_MODE);
-    if (!result && geteuid() == 0 && user != (uid_t)-1)
-        result = sys.fchown(directory, user, group);
-    if (result)
-        error_errno(error, "owner and mode of %s could not be set", directory_name);
-    sys.close(directory);
-    return result;
+    return handed_directory_make(spool, directory_name, user, group, error);
 }
 
 int subscription_open_directory(const struct spool *spool)
 {
-    return sys.openat(spool->root, directory_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-                      0);
+    return handed_directory_open(spool, directory_name);
 }
 
 int subscription_begin(const struct spool *spool, const char *id,

@@ -14,17 +14,14 @@ playwright=$(echo "$packages"/playwright-core-*/index.js) axe=$(echo "$packages"
 own_users "$@"
 new_spool local || exit 1
 chmod 1777 "$spool/incoming"
-sed -i -e '/^approvers:/d' -e '/^privileges: {}/d' "$spool/dlspool.yaml"
 set_setting tick 200ms
-printf 'approvers: [user1, user2]\nprivileges: {hostnet: {host_network: true}}\n' >>"$spool/dlspool.yaml"
+approvers_are '[user1, user2]' '{hostnet: {host_network: true}}'
 start_daemon
-"$DLSPOOL" -s "$spool" web --socket "$scratch/w.sock" >"$scratch/web.out" 2>"$scratch/web.err" &
-web=$!
-must "it says where it serves" wait_for 10 grep -q 'serving at' "$scratch/web.out"
+start_web
 start_sshd
-forward_as 1 "$scratch/w.sock"
+forward_as 1 "$socket"
 page1=http://localhost:$forward forwards=$ssh
-forward_as 2 "$scratch/w.sock"
+forward_as 2 "$socket"
 page2=http://localhost:$forward forwards="$forwards $ssh"
 
 mkdir "$scratch/browser"

@@ -12,20 +12,10 @@ own_users "$@"
 new_spool null || exit 1
 chmod 1777 "$spool/incoming"
 start_daemon
-socket=$scratch/w.sock
-"$DLSPOOL" -s "$spool" web --socket "$socket" --idle 5s >"$scratch/web.out" 2>"$scratch/web.err" &
-web=$!
-must "it serves" wait_for 10 grep -q "serving at" "$scratch/web.out"
+start_web --idle 5s
 
 # as N PATH CURL-OPTION...: a request of that user.  $status and $body are of the reply.
-as() {
-    local user=$1 path=$2
-    shift 2
-    status=$(setpriv --reuid "500$user" --regid "500$user" --clear-groups curl -sS --max-time 30 --unix-socket "$socket" \
-        -o - -w '\n%{http_code}' "$@" "http://localhost$path" 2>&1)
-    body=${status%$'\n'*}
-    status=${status##*$'\n'}
-}
+as() { request "$@"; }
 api=/rest-server/api
 vscode() { local path=$1; shift; as 1 "$path" -A '' -H 'Accept: application/json' "$@"; }
 sdk() { local path=$1; shift; as 1 "$path" -A axios/0.21.4 -H 'Accept: application/json, text/plain, */*' -H 'Authorization: Bearer secret1' "$@"; }

@@ -10,23 +10,12 @@ own_users "$@"
 
 new_spool null || exit 1
 chmod 1777 "$spool/incoming"
-sed -i -e '/^approvers:/d' "$spool/dlspool.yaml" && printf 'approvers: [user2]\nprivileges: {"true": {host_network: true}}\n' >>"$spool/dlspool.yaml"
-sed -i -e '0,/^privileges:.*{}/{/^privileges: {}/d}' "$spool/dlspool.yaml"
+approvers_are '[user2]' '{"true": {host_network: true}}'
 start_daemon
-socket=$scratch/w.sock
-"$DLSPOOL" -s "$spool" web --socket "$socket" --idle 5s >"$scratch/web.out" 2>"$scratch/web.err" &
-web=$!
-must "it serves" wait_for 10 grep -q "serving at" "$scratch/web.out"
+start_web --idle 5s
 
 # as N METHOD NAME-AND-QUERY CURL-OPTION...: a request of that user.  $status and $body are of the reply.
-as() {
-    local user=$1 method=$2 path=$3
-    shift 3
-    status=$(setpriv --reuid "500$user" --regid "500$user" --clear-groups curl -sS --max-time 30 --unix-socket "$socket" \
-        -w '\n%{http_code}' -X "$method" "$@" "http://localhost/dlws/$path" 2>&1)
-    body=${status%$'\n'*}
-    status=${status##*$'\n'}
-}
+as() { request "$1" "/dlws/$3" -X "$2" "${@:4}"; }
 got() { jq -cr "$1" <<<"$body" 2>&1; }
 json=(-H 'Content-Type: application/json')
 

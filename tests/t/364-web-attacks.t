@@ -10,23 +10,12 @@ own_users "$@"
 
 new_spool null || exit 1
 chmod 1777 "$spool/incoming"
-sed -i -e '/^approvers:/d' "$spool/dlspool.yaml" && printf 'approvers: [user2]\nprivileges: {"true": {host_network: true}}\n' >>"$spool/dlspool.yaml"
-sed -i -e '0,/^privileges:.*{}/{/^privileges: {}/d}' "$spool/dlspool.yaml"
+approvers_are '[user2]' '{"true": {host_network: true}}'
 start_daemon
-socket=$scratch/w.sock
-(export SECRET_OF_ROOT=hidden && exec "$DLSPOOL" -s "$spool" web --socket "$socket" --idle 60s) >"$scratch/web.out" 2>"$scratch/web.err" &
-web=$!
-must "it serves" wait_for 10 grep -q "serving at" "$scratch/web.out"
+SECRET_OF_ROOT=hidden start_web --idle 60s
 
-run_as() { local user=$1; shift; setpriv --reuid "500$user" --regid "500$user" --clear-groups "$@"; }
 # as N PATH CURL-OPTION...: a request of that user.  $status and $body are of the reply.
-as() {
-    local user=$1 path=$2
-    shift 2
-    status=$(run_as "$user" curl -sS --max-time 30 --unix-socket "$socket" -w '\n%{http_code}' "$@" "http://localhost$path" 2>&1)
-    body=${status%$'\n'*}
-    status=${status##*$'\n'}
-}
+as() { request "$@"; }
 # raw N BYTES: sends them as they are, as of printf; $codes are the statuses of the replies, and whether the server hung up.
 raw() {
     codes=$(run_as "$1" perl -MIO::Socket::UNIX -e '

@@ -13,10 +13,7 @@ chmod 1777 "$spool/incoming"
 sed -i -e 's/^  rows: \[\]/  rows: [{user: "*", running: 3}, {user: user2, gpus: 7}, {queue: night, running: 2}]/' \
     -e 's/^  weights: \[\]/  weights: [{user: user1, weight: 2}]/' "$spool/dlspool.yaml"
 start_daemon
-socket=$scratch/w.sock
-"$DLSPOOL" -s "$spool" web --socket "$socket" --idle 5s >"$scratch/web.out" 2>"$scratch/web.err" &
-web=$!
-must "it serves" wait_for 10 grep -q "serving at" "$scratch/web.out"
+start_web --idle 5s
 
 # as N PATH CURL-OPTION...: what that user is shown.
 # Lines are joined, but of the API.
@@ -28,7 +25,7 @@ as() {
 ask() {
     local user=$1 path=$2
     shift 2
-    setpriv --reuid "500$user" --regid "500$user" --clear-groups curl -sS --max-time 30 --unix-socket "$socket" \
+    run_as "$user" curl -sS --max-time 30 --unix-socket "$socket" \
         -H 'Origin: http://localhost' "$@" "http://localhost$path" 2>&1
 }
 looks_good() { is "$("$top/tests/web/look" "$1" <<<"${2/#<!DOCTYPE html> /<!DOCTYPE html>$'\n'}" 2>&1)" "" "$1 can be read by everybody"; }

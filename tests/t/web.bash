@@ -24,6 +24,32 @@ need_web() {
     [ -x /usr/sbin/sshd ] && command -v ssh >/dev/null || skip_all "openssh-server or openssh-client is not installed"
 }
 
+# approvers_are USERS PRIVILEGES: who approves, and what needs it; before the daemon starts.
+approvers_are() {
+    sed -i -e '/^approvers:/d' -e '/^privileges: {}/d' "$spool/dlspool.yaml"
+    printf 'approvers: %s\nprivileges: %s\n' "$1" "$2" >>"$spool/dlspool.yaml"
+}
+
+# start_web OPTION...: dlspool web at $socket.  $web is its process.
+start_web() {
+    socket=$scratch/w.sock
+    "$DLSPOOL" -s "$spool" web --socket "$socket" "$@" >"$scratch/web.out" 2>"$scratch/web.err" &
+    web=$!
+    must "it says where it serves" wait_for 10 grep -q "serving at" "$scratch/web.out"
+}
+
+# run_as N COMMAND...: as user N.
+run_as() { local user=$1; shift; setpriv --reuid "500$user" --regid "500$user" --clear-groups "$@"; }
+
+# request N PATH CURL-OPTION...: of user N.  $status and $body are of the reply.
+request() {
+    local user=$1 path=$2
+    shift 2
+    status=$(run_as "$user" curl -sS --max-time 30 --unix-socket "$socket" -w '\n%{http_code}' "$@" "http://localhost$path" 2>&1)
+    body=${status%$'\n'*}
+    status=${status##*$'\n'}
+}
+
 free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 # A real sshd, which lets all users in with $scratch/key.  $sshd is its process.

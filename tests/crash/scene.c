@@ -294,6 +294,21 @@ static size_t count_refused(const struct world *world)
     return count;
 }
 
+/* Drop a control file of that user, and then the note that it was dropped. */
+static void drop_control(const struct world *world, uid_t owner, const char *file,
+                         const char *bytes, const char *note, drop_observer *seen)
+{
+    char path[TREE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, file);
+    tree_write(path, text_of(bytes), 0644);
+    if (owner != geteuid() && chown(path, owner, owner))
+        harness_failed("%s could not be given to another user", path);
+    tree_write(note, text_of("so\n"), 0644);
+    calls_changed();
+    if (seen)
+        seen(file, bytes);
+}
+
 /* Another user approves the jobs of held/ that ask for it.  Returns how many control files were dropped. */
 static int approve_waiting(const struct world *world, drop_observer *seen)
 {
@@ -311,15 +326,8 @@ static int approve_waiting(const struct world *world, drop_observer *seen)
         char file[64], bytes[128];
         snprintf(file, sizeof(file), "approve-%zu.yaml", i);
         snprintf(bytes, sizeof(bytes), "approve: %s\n...\n", names.names[i]);
-        snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, file);
-        tree_write(path, text_of(bytes), 0644);
-        if (chown(path, APPROVER, APPROVER))
-            harness_failed("%s could not be given to another user", path);
-        tree_write(note, text_of("so\n"), 0644);
+        drop_control(world, APPROVER, file, bytes, note, seen);
         count++;
-        calls_changed();
-        if (seen)
-            seen(file, bytes);
     }
     tree_list_free(&names);
     return count;
@@ -340,13 +348,8 @@ static int raise_waiting(const struct world *world, drop_observer *seen)
         snprintf(file, sizeof(file), "priority-%zu.yaml", i);
         snprintf(bytes, sizeof(bytes), "priority: {job: %s, value: %d}\n...\n", names.names[i],
                  RAISED_TO);
-        snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, file);
-        tree_write(path, text_of(bytes), 0644);
-        tree_write(note, text_of("so\n"), 0644);
+        drop_control(world, geteuid(), file, bytes, note, seen);
         count++;
-        calls_changed();
-        if (seen)
-            seen(file, bytes);
     }
     tree_list_free(&names);
     return count;
@@ -365,12 +368,7 @@ static int revoke_token(const struct world *world, drop_observer *seen)
     snprintf(bytes, sizeof(bytes), "revoke: %s\n...\n", hash);
     snprintf(path, sizeof(path), "%s/revoking.note", world->outside);
     tree_write(path, text_of("so\n"), 0644);
-    snprintf(path, sizeof(path), "%s/incoming/revoke.yaml", world->spool);
-    tree_write(path, text_of(bytes), 0644);
-    tree_write(note, text_of("so\n"), 0644);
-    calls_changed();
-    if (seen)
-        seen("revoke.yaml", bytes);
+    drop_control(world, geteuid(), "revoke.yaml", bytes, note, seen);
     return 1;
 }
 
@@ -433,13 +431,8 @@ int world_user_acts(const struct world *world, drop_observer *seen)
         char file[64], bytes[128];
         snprintf(file, sizeof(file), "kill-%zu-%zu.yaml", i, refused);
         snprintf(bytes, sizeof(bytes), "kill: %s\n...\n", names.names[i]);
-        snprintf(path, sizeof(path), "%s/incoming/%s", world->spool, file);
-        tree_write(path, text_of(bytes), 0644);
-        tree_write(note, text_of("so\n"), 0644);
+        drop_control(world, geteuid(), file, bytes, note, seen);
         count++;
-        calls_changed();
-        if (seen)
-            seen(file, bytes);
     }
     tree_list_free(&names);
     return count;

@@ -6,7 +6,7 @@
 [ "$(id -u)" = 0 ] || skip_all "only root can run pods' commands"
 start_cluster --really-run || give_up "the stand-in starts"
 kubernetes_spool || exit 1
-trap 'stop_daemon; stop_cluster; finish' EXIT
+at_exit 'stop_daemon; stop_cluster'
 shared=$scratch/shared
 mkdir -m 1777 "$shared"
 set_setting host_paths "[$shared]"

@@ -19,7 +19,7 @@ done
 "$top/tests/stand-in/podman" --socket "$scratch/podman.sock" --control "$scratch/control" \
     --journal "$scratch/journal" &
 stand_in=$!
-trap 'kill $stand_in; finish' EXIT
+at_exit 'kill $stand_in'
 # order COMMAND: give the stand-in a command, print its reply.
 order() {
     /usr/bin/python3 - "$scratch/control" "$1" <<'PY'

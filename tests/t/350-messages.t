@@ -13,7 +13,7 @@ start_server() {
 }
 listens() { wait_for 10 test -s "$mails/port"; }
 stop_server() { [ -z "$server" ] || { kill "$server"; wait "$server"; }; server=; } 2>/dev/null
-trap 'stop_server; finish' EXIT
+at_exit 'stop_server'
 mkdir "$mails"
 start_server
 must "a mail server listens" listens

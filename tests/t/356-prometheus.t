@@ -35,7 +35,7 @@ print(server.server_address[1])
 server.serve_forever()
 PYTHON
 web=$!
-trap 'kill $web $prometheus 2>/dev/null; finish' EXIT
+at_exit 'kill $web $prometheus 2>/dev/null'
 prometheus=
 wait_for 10 test -s "$scratch/web.log"
 cat >"$scratch/prometheus.yml" <<YAML

@@ -32,7 +32,7 @@ exec 2>>"$1/stderr"
 JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$DLSPOOL" -s "$1/spool" run -v
 INSIDE
 export DLSPOOL
-trap 'kill "$(<"$scratch/journald.pid")" 2>/dev/null; finish' EXIT
+at_exit 'kill "$(<"$scratch/journald.pid")" 2>/dev/null'
 start() { rm -f "$scratch/journald.pid"; unshare --mount bash "$scratch/inside" "$scratch" & daemon=$!; }
 start
 printf '#!/bin/sh\n#DL name=good\n#DL library=any\n#DL type=single\n#DL tasks.main={cpus: 1, memory: 64Mi}\ntrue\n' | drop good.sh

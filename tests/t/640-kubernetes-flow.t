@@ -6,7 +6,7 @@
 start_cluster || give_up "the stand-in starts"
 kubernetes_spool || exit 1
 set_setting probe_interval 500ms
-trap 'stop_daemon; stop_cluster; finish' EXIT
+at_exit 'stop_daemon; stop_cluster'
 
 # job NAME [LINE...]: drop a job that says a word; more lines of its file.
 job() {

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/kubernetes.bash"
 start_cluster || give_up "the stand-in starts"
 kubernetes_spool || exit 1
-trap 'stop_daemon; stop_cluster; finish' EXIT
+at_exit 'stop_daemon; stop_cluster'
 set_setting dwell 500ms
 fate 'flexible-|grows-|again-|loses-' '"seconds": -1'
 start_daemon

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/kubernetes.bash"
 stopped= first=
-trap 'kill -CONT $stopped 2>/dev/null; kill $first 2>/dev/null; stop_cluster; finish' EXIT
+at_exit 'kill -CONT $stopped 2>/dev/null; kill $first 2>/dev/null; stop_cluster'
 start_cluster --set run_seconds=0.1 || give_up "the stand-in starts"
 kubernetes_spool || exit 1
 set_setting takeover_time 2s

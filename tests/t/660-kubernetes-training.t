@@ -11,7 +11,7 @@
 /usr/bin/python3 -c 'import torch' 2>/dev/null || skip_all "python3-torch is not installed"
 start_cluster --really-run || give_up "the stand-in starts"
 kubernetes_spool || exit 1
-trap 'stop_daemon; stop_cluster; finish' EXIT
+at_exit 'stop_daemon; stop_cluster'
 mkdir -p "$scratch/homes/ann"
 chown 54399:54399 "$scratch/homes/ann" && chmod 755 "$scratch" || exit 1
 { cat /etc/passwd; echo "pod-ann:x:54399:54399::/home/ann:/bin/sh"; } >"$scratch/passwd"

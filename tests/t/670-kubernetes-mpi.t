@@ -9,7 +9,7 @@ command -v mpirun >/dev/null || skip_all "openmpi-bin is not installed"
 /usr/bin/python3 -c 'import mpi4py' 2>/dev/null || skip_all "python3-mpi4py is not installed"
 start_cluster --really-run || give_up "the stand-in starts"
 kubernetes_spool || exit 1
-trap 'stop_daemon; stop_cluster; finish' EXIT
+at_exit 'stop_daemon; stop_cluster'
 mkdir "$scratch/program"
 set_setting host_paths "[$scratch/program]"
 git clone -q "$spool/templates.git" "$scratch/templates" || exit 1

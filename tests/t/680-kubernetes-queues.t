@@ -11,7 +11,7 @@
 [ "$(id -u)" = 0 ] || skip_all "only root can run pods' commands"
 start_cluster --really-run --node node-1,cpu=8,memory=64Gi,nvidia.com/gpu=4 || give_up "the stand-in starts"
 kubernetes_spool || exit 1
-trap 'stop_daemon; stop_cluster; finish' EXIT
+at_exit 'stop_daemon; stop_cluster'
 mkdir -m 777 "$scratch/kept"
 git clone -q "$spool/templates.git" "$scratch/templates" &&
     sed -i "s|^  storage: \[\]|  storage: [{prefix: $scratch/kept, hostPath: {path: $scratch/kept}}]|; s|^  queues: {}|  queues: {prod: {}, research: {}}|" \

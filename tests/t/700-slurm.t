@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
 ordinary_user
-trap 'stop_daemon; stop_proxy; stop_slurm; finish' EXIT
+at_exit 'stop_daemon; stop_proxy; stop_slurm'
 start_slurm --jwt --line MessageTimeout=3
 start_proxy || give_up "no proxy"
 slurm_spool "$scratch/proxy/sock" || exit 1

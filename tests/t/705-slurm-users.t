@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root can run jobs as other users"
-trap 'stop_daemon; stop_slurm; finish' EXIT
+at_exit 'stop_daemon; stop_slurm'
 # One of the users has a home.  Those of docs/slurm.md are there, and a /run of this script's own.
 mkdir -p "$scratch/homes/games" && chown games: "$scratch/homes/games" && chmod 755 "$scratch" &&
     sed -E "s|^(games:.*):[^:]*:[^:]*|\\1:$scratch/homes/games:/bin/sh|; s|^(news:.*):[^:]*:[^:]*|\\1:/nonexistent:/bin/sh|" /etc/passwd >"$scratch/passwd" &&
@@ -132,7 +132,7 @@ take_settings() {
 }
 says_status() { dlspool status 2>&1 | grep -q -- "$1"; }
 stop_units() { [ ! -e "$scratch/units" ] || { xargs kill -KILL <"$scratch/units"; rm "$scratch/units"; } 2>/dev/null; }
-trap 'stop_daemon; stop_units; stop_slurm; finish' EXIT
+at_exit 'stop_daemon; stop_units; stop_slurm'
 stop_daemon
 must "documented: slurmrestd with tokens starts" unit_starts rest_auth/jwt
 must "documented: and without" unit_starts rest_auth/local

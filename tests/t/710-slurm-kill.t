@@ -8,7 +8,7 @@
 . "$(dirname "$0")/slurm.bash"
 ordinary_user
 jobs=${JOBS:-200}
-trap 'stop_all; stop_slurm; finish' EXIT
+at_exit 'stop_all; stop_slurm'
 # What Slurm puts back into its queue may begin again when its credential has expired.
 start_slurm --line MessageTimeout=4 --line "AuthInfo=socket=$slurm/munge.sock,cred_expire=10"
 slurm_spool || exit 1

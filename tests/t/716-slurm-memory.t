@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
 [ "$(id -u)" = 0 ] || skip_all "only root can run jobs as other users, and make control groups"
-trap 'stop_daemon; stop_slurm; finish' EXIT
+at_exit 'stop_daemon; stop_slurm'
 
 # check HOW: jobs that take too much, alone, of several tasks and in an array, and one that is killed.
 greedy='python3 -c "

@@ -8,7 +8,7 @@
 /usr/bin/python3 -c 'import xgboost' 2>/dev/null || skip_all "python3-xgboost is not installed"
 /usr/bin/python3 -c 'import mpi4py' 2>/dev/null || skip_all "python3-mpi4py is not installed"
 ordinary_user
-trap 'stop_daemon; stop_slurm; finish' EXIT
+at_exit 'stop_daemon; stop_slurm'
 start_slurm
 slurm_spool || exit 1
 start_daemon

@@ -3,7 +3,6 @@
 # attempt whoever starts it again, keeps what its tasks ended with, finds nodes and ports, and starts
 # containers.  (tests/unit/slurm_node.bash has the stand-ins.)
 . "$(dirname "$0")/lib.bash"
-trap 'finish' EXIT
 # Each change of the site is checked with all templates: those of Slurm are the ones that it is about.
 new_spool slurm && without_templates local kubernetes || exit 1
 export FOUND_ADDRESS=10.9.8.7

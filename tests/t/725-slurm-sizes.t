@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
 ordinary_user
-trap 'stop_daemon; stop_slurm; finish' EXIT
+at_exit 'stop_daemon; stop_slurm'
 start_slurm
 slurm_spool || exit 1
 set_setting tick 250ms

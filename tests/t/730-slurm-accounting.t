@@ -5,7 +5,7 @@
 . "$(dirname "$0")/slurm.bash"
 ordinary_user
 command -v mariadbd >/dev/null || skip_all "no mariadbd: tools/setup check installs it"
-trap 'stop_daemon; stop_slurm; finish' EXIT
+at_exit 'stop_daemon; stop_slurm'
 start_slurm --accounting --line MinJobAge=2 --line JobAcctGatherType=jobacct_gather/linux --line JobAcctGatherFrequency=task=1
 slurm_spool || exit 1
 start_daemon

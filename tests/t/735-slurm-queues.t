@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/slurm.bash"
 ordinary_user
-trap 'stop_daemon; stop_slurm; finish' EXIT
+at_exit 'stop_daemon; stop_slurm'
 start_slurm --line $'PartitionName=gpu Nodes=n[1-4] Default=YES\nPartitionName=prod Nodes=n1\nPartitionName=research Nodes=n1'
 slurm_spool || exit 1
 set_setting rows '[{queue: prod, gpus: 4, lend_gpus: 4}, {queue: research, gpus: 0, borrow_gpus: 4}]'

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/kubernetes.bash"
 api=/run/home/api
 start_cluster --address $beside --set run_seconds=0.5 || give_up "the stand-in starts"
-trap 'signal_on A KILL; signal_on B KILL; stop_cluster; finish' EXIT
+at_exit 'signal_on A KILL; signal_on B KILL; stop_cluster'
 jobs=0
 drop_jobs() {
     local i

@@ -153,5 +153,8 @@ finish() {
     findmnt -rno TARGET | grep "^$scratch/" | sort -r | xargs -r umount -l 2>/dev/null
     rm -rf "$scratch"
 }
-trap finish EXIT
+# at_exit COMMANDS: done at the end, before the scratch directory goes, by the script alone: a child that is told to
+# end after its fork and before its exec runs the trap, too.  ([ may seem to fail there: bash takes it for the fork.)
+at_exit() { trap "[[ \$BASHPID != \$\$ ]] || { $1; finish; }" EXIT; }
+at_exit :
 trap 'exit 1' INT TERM

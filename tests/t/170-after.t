@@ -238,7 +238,7 @@ stop_daemon
 job in-rendered
 job waits-room
 sed -i 's/^executor: .*/executor: local/' "$spool/dlspool.yaml"
-set_setting socket "$scratch/nobody-listens.sock"
+set_setting local.socket "$scratch/nobody-listens.sock"
 start_daemon
 ok "a job waits for the executor" wait_for 20 in_state in-rendered rendered
 dlspool hold "$(id_of in-rendered)" >/dev/null

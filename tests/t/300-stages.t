@@ -181,7 +181,7 @@ is "$(ls -A "$spool/.claims")" "" "no claim is left"
 if [ "$(id -u)" = 0 ]; then
     stop_daemon
     chown -R nobody "$spool"
-    set_setting user nobody
+    set_setting .user nobody
     start_daemon
     job as-nobody
     ok "intake as another user serves" wait_for 20 in_state as-nobody "done"

@@ -3,7 +3,7 @@
 # settings of the executor are said before anything starts.
 . "$(dirname "$0")/lib.bash"
 new_spool local || exit 1
-set_setting socket "$scratch/nobody-listens.sock"
+set_setting local.socket "$scratch/nobody-listens.sock"
 set_setting probe_interval 100ms
 start_daemon
 job() { printf 'name: %s\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' "$1" | drop "$1.yaml"; }

@@ -6,11 +6,11 @@
 new_spool local || exit 1
 each=80
 interval=1
-set_setting socket "$scratch/podman.sock"
-set_setting in_flight 1
+set_setting local.socket "$scratch/podman.sock"
+set_setting local.in_flight 1
 set_setting cpus 100000
 set_setting memory 1000000Gi
-set_setting request_timeout 2s
+set_setting local.request_timeout 2s
 set_setting probe_interval ${interval}s
 for setting in cpus memory; do
     grep -Eq "^  $setting: 1000" "$spool/dlspool.yaml" || give_up "no setting $setting"

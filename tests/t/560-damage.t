@@ -5,7 +5,7 @@
 # tests/crash/damage.c does this at every byte; here is the program and what it says.
 . "$(dirname "$0")/lib.bash"
 new_spool local || exit 1
-set_setting socket "$scratch/nobody.sock"
+set_setting local.socket "$scratch/nobody.sock"
 # What is checked here are jobs, not templates.
 others=$(cd "$top/templates" && ls -d local/* | grep -v /any)
 without_templates local/any/mpi.yaml kubernetes slurm $others || exit 1

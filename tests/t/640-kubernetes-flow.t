@@ -166,7 +166,7 @@ is "$(objects jobs | grep -c '^ask')" 0 "and leaves nothing"
 
 # live_max
 stop_daemon
-set_setting live_max 12
+set_setting kubernetes.live_max 12
 order '{"order": "no_fates"}' '{"order": "reset_counts"}' >/dev/null
 fate 'many-' '"seconds": 0.2'
 for i in $(seq 60); do

@@ -9,7 +9,7 @@ jobs=${JOBS:-1000}
 start_cluster --set run_seconds=0.2 || give_up "the stand-in starts"
 kubernetes_spool || exit 1
 at_exit 'stop_all; stop_cluster'
-set_setting live_max 0
+set_setting kubernetes.live_max 0
 
 # Stages are in the daemon's process group, so that all can be killed at once.
 start_all() {

@@ -8,7 +8,7 @@ at_exit 'kill -CONT $stopped 2>/dev/null; kill $first 2>/dev/null; stop_cluster'
 start_cluster --set run_seconds=0.1 || give_up "the stand-in starts"
 kubernetes_spool || exit 1
 set_setting takeover_time 2s
-set_setting in_flight 1
+set_setting kubernetes.in_flight 1
 drop_jobs() {
     mkdir "$scratch/dropped"
     for i in $(seq "$1" "$2"); do

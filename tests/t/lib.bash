@@ -78,11 +78,20 @@ new_spool() {
     "$DLSPOOL" init --executor "${1:-null}" "$spool" >/dev/null || return 1
     set_setting scan_interval 500ms quiet_time 500ms retry_interval 200ms probe_interval 500ms poll_interval 100ms
 }
-# set_setting NAME VALUE [NAME VALUE...]: in dlspool.yaml, at any depth.
+# set_setting NAME VALUE [NAME VALUE...]: in dlspool.yaml.  A name that several parts have is written PART.NAME, or .NAME
+# where it is in none.
 set_setting() {
-    local edits=()
+    local edits=() text IFS=
+    text=$'\n'$(<"$spool/dlspool.yaml")
     for (( ; $# > 1; )); do
-        edits+=(-e "s|^( *)$1: .*|\\1$1: $2|")
+        case $1 in
+        .*) edits+=(-e "s|^${1#.}: .*|${1#.}: $2|") ;;
+        *.*) edits+=(-e "/^${1%.*}:/,/^[^ #]/s|^( +)${1#*.}: .*|\\1${1#*.}: $2|") ;;
+        *)
+            [[ ! $text =~ $'\n'\ *"$1: ".*$'\n'\ *"$1: " ]] || give_up "dlspool.yaml has $1 in several parts"
+            edits+=(-e "s|^( *)$1: .*|\\1$1: $2|")
+            ;;
+        esac
         shift 2
     done
     sed -i -E "${edits[@]}" "$spool/dlspool.yaml"

@@ -63,18 +63,29 @@ static void add_difference(struct exchange *exchange, struct buffer *out,
         difference_page_add_lines(out, buffer_text(&diff->lines));
 }
 
+int difference_page_add(struct exchange *exchange, struct buffer *out, const char *id,
+                        struct error *error)
+{
+    struct manifest_diff diff = {.arena = exchange->arena, .spool = exchange->spool};
+    int result = manifest_diff_make(&diff, id, "HEAD", error);
+    if (!result) {
+        add_difference(exchange, out, &diff);
+        result = diff.changed || !diff.today.rendered;
+    }
+    manifest_diff_free(&diff);
+    return result;
+}
+
 static void show_difference(struct exchange *exchange)
 {
     struct job_view view;
     struct error error;
-    struct buffer out = {0};
-    struct manifest_diff diff = {.arena = exchange->arena, .spool = exchange->spool};
+    struct buffer out = {0}, difference = {0};
     int status = jobs_api_look(exchange, &view, &error);
-    if (status == HTTP_OK && manifest_diff_make(&diff, view.place.id, "HEAD", &error))
+    if (status == HTTP_OK && difference_page_add(exchange, &difference, view.place.id, &error) < 0)
         status = HTTP_CONFLICT;
     if (status != HTTP_OK) {
         html_reply_sentence(exchange, status, error.text);
-        manifest_diff_free(&diff);
         return;
     }
     html_begin(&out, "Difference from today", "");
@@ -82,9 +93,9 @@ static void show_difference(struct exchange *exchange)
                   "<p>The manifest of <a href=\"/jobs/%s\">%s</a>, and what it would be with "
                   "the templates and settings of today.</p>\n",
                   view.place.id, view.place.id);
-    add_difference(exchange, &out, &diff);
+    buffer_add(&out, difference.data, difference.length);
+    buffer_free(&difference);
     html_reply(exchange, HTTP_OK, &out);
-    manifest_diff_free(&diff);
 }
 
 const struct route difference_page_routes[] = {{"GET", "/jobs/{}/difference", show_difference},

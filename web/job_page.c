@@ -11,6 +11,7 @@
 #include "base/system.h"
 #include "client/outlook.h"
 #include "spool/eventlog.h"
+#include "web/approval_form.h"
 #include "web/html.h"
 #include "web/job_output.h"
 #include "web/jobs_api.h"
@@ -181,6 +182,15 @@ static void add_files(struct exchange *exchange, struct buffer *out, const struc
     add_named_file(exchange, out, job, id, "manifest.yaml", "manifest");
 }
 
+/* For an approver of a job that waits for that. */
+static void add_approval(struct exchange *exchange, struct buffer *out, const struct job_view *view)
+{
+    if (!approval_form_is_wanted(exchange, view))
+        return;
+    html_heading(out, "Approval");
+    approval_form_add(exchange, out, view, NULL);
+}
+
 /* A job that has gone to an archive: what the archive's index tells of it. */
 static void show_archived(struct exchange *exchange, const struct job_view *view)
 {
@@ -223,6 +233,7 @@ static void show_job(struct exchange *exchange)
         html_say(&out, view.situation.state == JOB_FAILED ? "alert" : "note", text_trim(view.why));
     add_job_actions(&out, exchange, &view);
     add_summary(exchange, &out, &view, job);
+    add_approval(exchange, &out, &view);
     if (job >= 0) {
         job_output_add(exchange, &out, &view, job);
         add_log(&out, view.place.id, job);

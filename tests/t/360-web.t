@@ -91,14 +91,30 @@ for name in special other; do
     must "a job that asks for a privilege waits" wait_for 20 in_state $name held
 done
 unlike "$(as 1 http://localhost/approvals)" special- "its owner is not asked"
-like "$(as 2 http://localhost/approvals)" "special-.*user1.*privilege hostnet" "an approver sees who asks for what"
+page=$(as 2 http://localhost/approvals)
+special=$(basename "$(job_dir special)")
+sha256=$(sed -n 's/^first_manifest_sha256: "\(.*\)"/\1/p' "$(job_dir special)/job.yaml")
+like "$(tr '\n' ' ' <<<"$page")" "special-.*<dd>user1</dd>.*privilege hostnet.*<code>$sha256</code>" "an approver sees who asks for what, and what an approval binds"
+like "$page" 'you may not read what its owner wrote' "and is told what they may not read"
+unlike "$(grep 'name="reason"' <<<"$page")" 'value="approve"' "a key in the field of the reason does not approve"
+chmod 644 "$(job_dir special)"/{request.yaml,manifest.yaml}
+page=$(as 2 http://localhost/approvals)
+like "$page" 'aria-label="request.yaml">name: special$' "who may read the job file sees it"
+like "$page" 'would be rendered to the same manifest' "and that today's templates change nothing"
+like "$(as 2 "http://localhost/jobs/$special")" "<code>$sha256</code>" "the job's page has the same for an approver"
+unlike "$(as 1 "http://localhost/jobs/$special")" '<h2>Approval</h2>' "and nothing for its owner"
+page=$(as 2 -H 'Origin: http://localhost' -d "verb=refuse&id=$special" --data-urlencode $'reason=a "\nb' http://localhost/approvals)
+like "$page" 'aria-describedby="fault" autofocus' "a reason that is none is told at its field"
+like "$page" 'id="fault">Why not: found several lines, expected one that says why' "with what is wrong"
+is "$(grep -c 'id="fault"' <<<"$page")" 1 "there alone"
+like "$(tr '\n' ' ' <<<"$page")" 'value="a &quot; b" aria-invalid' "and what was typed stays"
 is "$(status "$(as 1 -X POST $api/jobs/special/approve)")" 403 "the owner does not approve it"
 is "$(status "$(as 2 -X POST $api/jobs/other/refuse)")" 400 "a refusal says why"
 is "$(status "$(as 2 -X POST "$api/jobs/other/refuse?reason=not%20today")")" 202 "and with words is taken"
 ok "they are in why" wait_for 20 sh -c "grep -q 'not today' $spool/failed/other-*/why"
 decide() { as 2 -H 'Origin: http://localhost' -d "verb=approve&id=special&manifest=$1" http://localhost/approvals; }
 like "$(decide 0000)" "is another job now than the one that the page showed" "what was not shown is not approved"
-like "$(decide "$(sed -n 's/^first_manifest_sha256: "\(.*\)"/\1/p' "$(job_dir special)/job.yaml")")" 'asked to approve special' "what was shown is"
+like "$(decide "$sha256")" 'asked to approve special' "what was shown is"
 ok "and it goes on" wait_for 20 in_state special "done"
 
 # The pages, through ssh -L.

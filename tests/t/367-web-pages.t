@@ -12,6 +12,7 @@ new_spool null || exit 1
 chmod 1777 "$spool/incoming"
 sed -i -e 's/^  rows: \[\]/  rows: [{user: "*", running: 3}, {user: user2, gpus: 7}, {queue: night, running: 2}]/' \
     -e 's/^  weights: \[\]/  weights: [{user: user1, weight: 2}]/' "$spool/dlspool.yaml"
+approvers_are '[user2]' '{hostnet: {host_network: true}}'
 start_daemon
 start_web --idle 5s
 
@@ -58,13 +59,22 @@ like "$(as 1 "/jobs/$id?attempt=..")" 'attempt: expected the number of an attemp
 like "$(as 1 "/jobs/$id?task=worker-10.log")" '<pre tabindex="0" role="group" aria-label="worker-10.log"[^>]*>10' "a file can be shown alone"
 like "$(as 2 "/jobs/$id")" 'You may not read this' "another user is told that they may not read it"
 
-# Templates change.
+# Templates change, also those of a job that waits for an approval.
+printf 'name: special\nscript: "echo"\nprivileged: [hostnet]\n' | as 1 /dlspool/v1/jobs -H 'Content-Type: application/yaml' --data-binary @- >"$scratch/said"
+must "a job waits for an approval" wait_for 20 in_state special held
+chmod 644 "$(job_dir special)"/{request.yaml,manifest.yaml}
+unlike "$(as 2 /approvals)" 'would not count' "it can be approved"
 git clone -q "$spool/templates.git" "$scratch/clone" 2>/dev/null
 sed -i 's|^  \*  *\*  *\*  *\*  *host|  *  *  *  *  registry.example.org/other:1|; s|^  any .*host|  any  *  *  *  registry.example.org/other:1|' "$scratch/clone/images.txt"
 git -C "$scratch/clone" -c user.name=x -c user.email=x@example.org commit -qam "another image" && git -C "$scratch/clone" push -q 2>/dev/null
 page=$(as 1 "/jobs/$id/difference")
 like "$page" '<dt>Image</dt><dd>[^<]* &rarr; registry.example.org/other:1' "a pushed image is a difference"
 looks_good "a difference" "$page"
+page=$(as 2 /approvals)
+like "$page" 'registry.example.org/other:1.*An approval now would not count for that' "an approver sees what that changes, and what it means"
+looks_good "approvals" "$page"
+like "$(as 2 /approvals -d verb=refuse -d id=special -d 'reason=not so')" 'asked to refuse special' "and refuses it"
+ok "which ends it" wait_for 20 in_state special failed
 like "$(as 2 "/jobs/$id/difference")" 'Permission denied|may not' "another user does not see what was asked for"
 
 # A new one: from another job, and by a form.

@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,6 +14,7 @@
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/options.h"
+#include "commands/repeat.h"
 #include "renderer/functions.h"
 #include "renderer/jsone/template.h"
 
@@ -55,25 +55,17 @@ static struct value *read_tree(struct arena *arena, const char *path, struct err
     return tree;
 }
 
-static double microseconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
 /* Measure the time of a rendering, in microseconds, by repeating it. */
 static double measure_rendering(const struct template *template, struct rendering rendering,
                                 int times)
 {
     rendering.arena = arena_new();
-    double start = microseconds_now();
+    double begin = repeat_begin();
     for (int i = 0; i < times; i++) {
         arena_reset(rendering.arena);
         template_render(template, &rendering, NULL);
     }
-    double each = (microseconds_now() - start) / times;
-    fprintf(stderr, "rendered %d times, %.1f us each\n", times, each);
+    double each = repeat_say(begin, times);
     arena_free(rendering.arena);
     return each;
 }

@@ -26,6 +26,7 @@
 #include "commands/pick.h"
 #include "commands/print.h"
 #include "commands/refuse.h"
+#include "commands/repeat.h"
 #include "request/notes.h"
 #include "spool/jobs.h"
 #include "spool/settings.h"
@@ -49,6 +50,7 @@ struct rendering_job {
 struct asked {
     const char *revision, *id; /* or NULL */
     bool server, sent, secrets, json, several;
+    int repeat;
 };
 
 static int read_file(struct rendering_job *job, const char *path, struct error *error)
@@ -187,43 +189,75 @@ static enum prepare_result hold_to_limits(struct rendering_job *job, struct repo
     return PREPARED;
 }
 
-/* Render a job file as the stages would at that revision of the templates, and store the
- * manifest in `job`. */
-static int render_job(struct rendering_job *job, const struct asked *asked, const char *word,
-                      const char *revision, struct error *error)
+/* Make the preparation of job->request, and fill in the record, as the stages would. */
+static enum prepare_result prepare_job(struct rendering_job *job, const struct asked *asked,
+                                       struct repository *repository,
+                                       struct preparation *preparation)
 {
-    struct preparation preparation;
     const struct job_record before = job->record;
-    char path[PATH_MAX + 32];
     if (prepare_request(job->arena, buffer_text(&job->request), job->record.source.data,
-                        &job->record, &preparation) != PREPARED) {
-        *error = preparation.error;
-        return -1;
-    }
+                        &job->record, preparation) != PREPARED)
+        return PREPARE_BAD_REQUEST;
     if (!asked->secrets)
-        description_mask(preparation.description);
+        description_mask(preparation->description);
     if (asked->id)
         snprintf(job->id, sizeof(job->id), "%s", asked->id);
     else if (!job->id[0])
         id_make(job->record.name, "0000000000000", job->id);
     job->record.id = text_of(job->id);
+    enum prepare_result result = hold_to_limits(job, repository, &before, preparation);
+    return result == PREPARED ? prepare_manifest(job->arena, repository, &job->record, preparation)
+                              : result;
+}
+
+/* Make it again and again, as intake does with job after job, and say how long that took. */
+static void measure_preparing(const struct rendering_job *job, const struct asked *asked,
+                              struct repository *repository)
+{
+    struct preparation preparation;
+    struct rendering_job again = *job;
+    again.arena = arena_new();
+    double begin = repeat_begin();
+    for (int i = 0; i < asked->repeat; i++) {
+        arena_reset(again.arena);
+        again.record = job->record;
+        (void)prepare_job(&again, asked, repository, &preparation);
+    }
+    repeat_say(begin, asked->repeat);
+    arena_free(again.arena);
+}
+
+/* Open the templates of the spool at that revision. */
+static struct repository *open_repository(const struct rendering_job *job, const char *revision,
+                                          struct error *error)
+{
+    char path[PATH_MAX + 32];
     snprintf(path, sizeof(path), "%s/templates.git", job->spool.path);
     struct repository *repository = repository_open(path, revision, error);
-    if (repository)
-        repository_read_host(repository, job->spool.path);
-    int result = repository ? repository_refresh(repository, error) : -1;
-    if (!result) {
-        result =
-            hold_to_limits(job, repository, &before, &preparation) == PREPARED &&
-                    prepare_manifest(job->arena, repository, &job->record, &preparation) == PREPARED
-                ? 0
-                : -1;
-        print_notes(&preparation.notes);
-        if (result)
-            *error = preparation.error;
-        else
-            result = show_answer(job, asked, word, &preparation, error);
-    }
+    if (!repository)
+        return NULL;
+    repository_read_host(repository, job->spool.path);
+    if (!repository_refresh(repository, error))
+        return repository;
+    repository_close(repository);
+    return NULL;
+}
+
+/* Render a job file as the stages would at that revision of the templates, and show what is asked for. */
+static int render_job(struct rendering_job *job, const struct asked *asked, const char *word,
+                      const char *revision, struct error *error)
+{
+    const struct rendering_job before = *job;
+    struct preparation preparation;
+    struct repository *repository = open_repository(job, revision, error);
+    if (!repository)
+        return -1;
+    bool prepared = prepare_job(job, asked, repository, &preparation) == PREPARED;
+    print_notes(&preparation.notes);
+    int result = prepared ? show_answer(job, asked, word, &preparation, error)
+                          : error_set(error, "%s", preparation.error.text);
+    if (prepared && asked->repeat > 0)
+        measure_preparing(&before, asked, repository);
     repository_close(repository);
     return result;
 }
@@ -272,6 +306,8 @@ int command_render(int argument_count, char **arguments)
          "print what the scheduler would be sent, with what dlspool adds"},
         {"secrets", 0, OPTION_FLAG, &asked.secrets, NULL,
          "print what the job file says is secret too, instead of asterisks"},
+        {"repeat", 0, OPTION_WHOLE, &asked.repeat, "N",
+         "render each N more times and say how long that took"},
         {"json", 'j', OPTION_FLAG, &asked.json, NULL, "as JSON, an object for each operand"},
         {0}};
     const struct verb_usage usage = {

@@ -70,6 +70,9 @@ dlspool render "$id" >"$scratch/again"
 ok "render ID gives manifest.yaml" cmp "$scratch/again" "$job/manifest.yaml"
 dlspool render --id "$id" "$scratch/native.yaml" >"$scratch/again"
 ok "render FILE is what was submitted" cmp "$scratch/again" "$job/manifest.yaml"
+dlspool render --repeat 3 --id "$id" "$scratch/native.yaml" >"$scratch/again" 2>"$scratch/said"
+ok "render --repeat prints it once" cmp "$scratch/again" "$job/manifest.yaml"
+like "$(<"$scratch/said")" "^rendered 3 times, [0-9.]* us each$" "and says how long each of the others took"
 ok "render touches nothing" test "$(ls "$spool/incoming" "$spool/rendered" | grep -vc ':$')" -le 1
 
 # submit: drop, and say which job it became.

@@ -56,5 +56,7 @@ struct value *yaml_read_all(struct arena *arena, struct text source, const char 
 /* Append the tree as a YAML document.  -1 and a sentence when a string is not UTF-8, a number is
  * not finite, or the tree holds a function. */
 int yaml_write(struct buffer *out, const struct value *value, struct error *error);
+/* Is the key written without quotes?  False for words that some YAML reader takes for something else than a string. */
+bool yaml_key_is_plain(struct text key);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/yaml.h"
 
 #include <math.h>
+#include <strings.h>
 #include <yaml.h>
 
 static int append_output(void *data, unsigned char *bytes, size_t length)
@@ -14,27 +15,31 @@ static int append_output(void *data, unsigned char *bytes, size_t length)
     return 1;
 }
 
-/* May the key be plain?  False for words that some YAML reader takes for something else than a
- * string. */
-static bool plain_key_is_safe(struct text key)
+/* Does some YAML reader take this word, in any case, for something else than a string? */
+static bool is_reserved(struct text word)
 {
-    static const char *const reserved[] = {"y",    "n",     "yes",  "no",  "on",  "off",
-                                           "true", "false", "null", "nan", "inf", NULL};
+    static const char *const reserved[] = {"y",    "n",     "yes",  "no",  "on", "off",
+                                           "true", "false", "null", "nan", "inf"};
+    if (word.length > sizeof("false") - 1)
+        return false;
+    for (size_t i = 0; i < ARRAY_COUNT(reserved); i++)
+        if (strncasecmp(word.data, reserved[i], word.length) == 0 && !reserved[i][word.length])
+            return true;
+    return false;
+}
+
+bool yaml_key_is_plain(struct text key)
+{
     if (key.length == 0 || key.length > 60)
         return false;
-    char lower[61];
     for (size_t i = 0; i < key.length; i++) {
         char c = key.data[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
         bool later = (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
         if (!letter && !(later && i > 0))
             return false;
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
     }
-    for (size_t i = 0; reserved[i]; i++)
-        if (text_is((struct text){lower, key.length}, reserved[i]))
-            return false;
-    return true;
+    return !is_reserved(key);
 }
 
 static int emit_event(yaml_emitter_t *emitter, yaml_event_t *event, struct error *error)
@@ -57,7 +62,7 @@ static int emit_scalar(yaml_emitter_t *emitter, struct text t, bool quoted, stru
 
 static int emit_key(yaml_emitter_t *emitter, struct text key, struct error *error)
 {
-    if (!plain_key_is_safe(key))
+    if (!yaml_key_is_plain(key))
         return emit_scalar(emitter, key, true, error);
     yaml_event_t event;
     yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)key.data, (int)key.length,

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/yaml.h"
+#include "tests/unit/yaml_emitter.h"
 
 static struct value *read_bytes_of(const char *bytes, size_t length)
 {
@@ -534,6 +535,22 @@ static void what_is_written_reads_back_equal(void **state)
     }
 }
 
+static void what_is_written_is_what_libyaml_writes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6000; i++) {
+        arena_reset(arena);
+        struct value *tree = random_tree(i % 6);
+        struct buffer ours = {0}, theirs = {0};
+        assert_int_equal(yaml_write(&ours, tree, &error), 0);
+        emitter_write(&theirs, tree);
+        if (!text_equal(buffer_text(&ours), buffer_text(&theirs)))
+            fail_msg("tree %d is written\n%s\nand by libyaml\n%s", i, ours.data, theirs.data);
+        buffer_free(&ours);
+        buffer_free(&theirs);
+    }
+}
+
 static void unwritable_trees_are_refused(void **state)
 {
     (void)state;
@@ -745,6 +762,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_documents_of_a_stream_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_hold_exactly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_written_reads_back_equal, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_written_is_what_libyaml_writes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unwritable_trees_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(written_form_is_stable, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_input_is_quick, set_up, tear_down),

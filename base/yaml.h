@@ -1,4 +1,4 @@
-/* base/yaml.h - YAML text to value trees and back, through libyaml
+/* base/yaml.h - YAML text to value trees and back
  *
  * Reading is by libyaml's event interface into a bounded tree.  Accepted is one document of the
  * part of YAML 1.2 that is JSON's data model: no aliases, anchors, tags, merge keys or duplicate
@@ -8,7 +8,8 @@
  * Everything else is an error that gives file, line and column.
  *
  * Writing quotes every string with double quotes, so that no value can be taken for anything
- * else, and keeps the order of members.  What is written reads back as an equal tree.
+ * else, and keeps the order of members.  What is written reads back as an equal tree, and is what
+ * libyaml would write, to the byte.
  */
 #ifndef BASE_YAML_H
 #define BASE_YAML_H

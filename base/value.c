@@ -6,6 +6,7 @@
  */
 #include "base/value.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,7 +320,7 @@ size_t value_format_number(double number, char *buffer)
                                 : number < 0  ? "-Infinity"
                                               : "Infinity");
     if (number == floor(number) && fabs(number) < 1e15)
-        return (size_t)snprintf(buffer, NUMBER_TEXT_SIZE, "%.0f", number == 0 ? 0.0 : number);
+        return (size_t)snprintf(buffer, NUMBER_TEXT_SIZE, "%" PRId64, (int64_t)number);
     char digits[NUMBER_TEXT_SIZE];
     int exponent;
     char *to = buffer;

@@ -8,6 +8,7 @@
 #include "web/dlworkspace_arguments.h"
 #include "web/jobs_api.h"
 #include "web/requests_api.h"
+#include "web/posted_job.h"
 
 /* ---- jobs ---- */
 
@@ -32,7 +33,7 @@ static void post_job(struct exchange *exchange)
     if (!arguments || !dlworkspace_arguments_is_own(exchange, arguments))
         return;
     struct text bytes = json_text(exchange->arena, arguments);
-    if (requests_api_submit(exchange, bytes, ".json", tell_job, &error))
+    if (posted_job_begin(exchange, bytes, ".json", tell_job, &error))
         return;
     error_prefix(&error, "Cannot create job!");
     dlworkspace_arguments_refuse(exchange, HTTP_BAD_REQUEST, error.text);

@@ -18,7 +18,7 @@
 #include "web/html.h"
 #include "web/job_form.h"
 #include "web/jobs_api.h"
-#include "web/requests_api.h"
+#include "web/posted_job.h"
 
 enum { MOST_BYTES = 1 << 20 }; /* of a job file */
 
@@ -222,8 +222,8 @@ static void take_page(struct exchange *exchange)
         check_page(exchange, &content);
     } else if (text_is(form_get(&form, "do"), "check")) {
         check_page(exchange, &content);
-    } else if (!requests_api_submit(exchange, content.job, drop_file_ending(content.job), go_to_job,
-                                    &error)) {
+    } else if (!posted_job_begin(exchange, content.job, drop_file_ending(content.job), go_to_job,
+                                 &error)) {
         content.role = "alert";
         content.said = error.text;
         reply_page(exchange, HTTP_BAD_REQUEST, &content);

@@ -10,6 +10,7 @@
 #include "web/openpai_reply.h"
 #include "web/own_name.h"
 #include "web/requests_api.h"
+#include "web/posted_job.h"
 
 static const char body_name[] = "body"; /* in sentences */
 
@@ -47,7 +48,7 @@ static void tell_taken(struct exchange *exchange, const struct job_view *view)
 static void submit(struct exchange *exchange, struct text bytes)
 {
     struct error error;
-    if (!requests_api_submit(exchange, bytes, drop_file_ending(bytes), tell_taken, &error))
+    if (!posted_job_begin(exchange, bytes, drop_file_ending(bytes), tell_taken, &error))
         openpai_reply_error(exchange, HTTP_BAD_REQUEST, "InvalidProtocolError", error.text);
 }
 

@@ -5,77 +5,15 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/clock.h"
-#include "client/check_job.h"
 #include "client/decision.h"
 #include "client/drop_file.h"
-#include "client/find_dropped.h"
-#include "client/outlook.h"
 #include "request/control.h"
 #include "spool/settings.h"
 #include "stages/shared/control.h"
 #include "web/jobs_api.h"
-
-static const char label[] = "request"; /* names the job file in sentences */
-static const int64_t look_interval = 50,
-                     patience = 5000; /* milliseconds until intake has taken a file */
-static const int64_t clocks_differ = 60000;
+#include "web/posted_job.h"
 
 /* ---- a job file ---- */
-
-struct wait {
-    struct dropped dropped;
-    int64_t until; /* of clock_elapsed() */
-    requests_api_found *found;
-};
-
-static void look_for_job(struct exchange *exchange)
-{
-    const struct wait *wait = exchange->kept;
-    struct job_view view;
-    if (find_dropped(exchange->spool, &wait->dropped, exchange->arena, &view)) {
-        wait->found(exchange, &view);
-    } else if (clock_elapsed() >= wait->until) {
-        wait->found(exchange, NULL);
-    } else {
-        exchange->again = look_for_job;
-        exchange->again_at = clock_elapsed() + look_interval;
-    }
-}
-
-/* Is it a job file, not a control file? */
-static bool is_job_file(struct exchange *exchange, struct text bytes, struct error *error)
-{
-    struct control control;
-    if (request_control_read(exchange->arena, bytes, label, &control, error))
-        return false;
-    if (control.verb == CONTROL_NONE)
-        return true;
-    error_set(error,
-              "%s: found a control file, expected a job file; POST to "
-              "/dlspool/v1/jobs/ID/%s instead",
-              label, request_control_name(control.verb));
-    return false;
-}
-
-bool requests_api_submit(struct exchange *exchange, struct text bytes, const char *ending,
-                         requests_api_found *found, struct error *error)
-{
-    char name[NAME_MAX + 1];
-    if (!is_job_file(exchange, bytes, error) ||
-        check_job(exchange->spool, exchange->arena, bytes, label, error) ||
-        drop_file(exchange->spool, "page", ending, bytes, name, error))
-        return false;
-    struct wait *wait = arena_allocate(exchange->arena, sizeof(*wait));
-    *wait =
-        (struct wait){.dropped = {arena_string(exchange->arena, name), clock_now() - clocks_differ},
-                      .until = clock_elapsed() + patience,
-                      .found = found};
-    exchange->kept = wait;
-    exchange->again = look_for_job;
-    exchange->again_at = clock_elapsed() + look_interval;
-    return true;
-}
 
 /* The ending of a job file of the type that the request names; NULL: it is none of a job file. */
 static const char *ending_of_type(struct text type)
@@ -101,24 +39,16 @@ static const char *ending_of_type(struct text type)
 
 static void tell_created(struct exchange *exchange, const struct job_view *view)
 {
-    struct arena *arena = exchange->arena;
-    const struct wait *wait = exchange->kept;
-    if (view) {
-        exchange_add_header(exchange, "Location",
-                            arena_printf(arena, "/dlspool/v1/jobs/%s", view->place.id));
-        exchange_reply_json(exchange, HTTP_CREATED, outlook_job(exchange->spool, arena, view));
-        return;
-    }
-    struct value *tree = value_object(arena);
-    value_put(arena, tree, "source", value_string(arena, wait->dropped.source));
-    exchange_reply_json(exchange, HTTP_ACCEPTED, tree);
+    if (view)
+        posted_job_tell(exchange, HTTP_CREATED, view);
+    else
+        posted_job_tell_dropped(exchange, posted_job_source(exchange));
 }
 
 static void check_only(struct exchange *exchange)
 {
     struct error error;
-    if (!is_job_file(exchange, exchange->body, &error) ||
-        check_job(exchange->spool, exchange->arena, exchange->body, label, &error)) {
+    if (!posted_job_check(exchange, exchange->body, &error)) {
         exchange_reply_fault(exchange, HTTP_BAD_REQUEST, error.text);
         return;
     }
@@ -137,7 +67,7 @@ static void submit_job(struct exchange *exchange)
                                "application/x-sh, and the job file as it is as the body");
     else if (text_is(exchange_query(exchange, "check"), "1"))
         check_only(exchange);
-    else if (!requests_api_submit(exchange, exchange->body, ending, tell_created, &error))
+    else if (!posted_job_begin(exchange, exchange->body, ending, tell_created, &error))
         exchange_reply_fault(exchange, HTTP_BAD_REQUEST, error.text);
 }
 

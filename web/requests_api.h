@@ -11,12 +11,6 @@
 
 extern const struct route requests_api_routes[];
 
-/* Check the bytes of a job file and drop it, under a name with that ending, then ask again until it has become a job:
- * `found` is called with it, or with NULL when that took too long.  False and a sentence when it was refused. */
-typedef void requests_api_found(struct exchange *exchange, const struct job_view *view);
-bool requests_api_submit(struct exchange *exchange, struct text bytes, const char *ending,
-                         requests_api_found *found, struct error *error);
-
 /* May the user ask it of the job, and would it do anything, as that is now: kill, retry, hold, release or top? */
 bool requests_api_applies(const struct exchange *exchange, const struct job_view *view,
                           const char *verb);

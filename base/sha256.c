@@ -43,13 +43,17 @@ void sha256_hmac_hex(struct text key, struct text bytes, char hex[static SHA256_
     write_hex(digest, hex);
 }
 
+bool sha256_is_hex(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (!text.data[i] || !strchr("0123456789abcdef", text.data[i]))
+            return false;
+    return text.length == SHA256_HEX_SIZE - 1;
+}
+
 bool sha256_is_digest(struct text text)
 {
     static const size_t prefix = sizeof("sha256:") - 1;
-    if (text.length != prefix + SHA256_HEX_SIZE - 1 || !text_starts(text, "sha256:"))
-        return false;
-    for (size_t i = prefix; i < text.length; i++)
-        if (!strchr("0123456789abcdef", text.data[i]))
-            return false;
-    return true;
+    return text_starts(text, "sha256:") &&
+           sha256_is_hex((struct text){text.data + prefix, text.length - prefix});
 }

@@ -11,6 +11,8 @@ enum {
     SHA256_HEX_SIZE = 65 /* bytes, with the final NUL */
 };
 
+/* Is it 64 hexadecimal digits, in small letters? */
+bool sha256_is_hex(struct text text);
 /* Is it "sha256:" and 64 hexadecimal digits, as an image's digest is written? */
 bool sha256_is_digest(struct text text);
 

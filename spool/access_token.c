@@ -29,14 +29,6 @@ int access_token_scope(struct text word)
     return -1;
 }
 
-static bool is_hash(struct text text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        if (!text.data[i] || !strchr("0123456789abcdef", text.data[i]))
-            return false;
-    return text.length == SHA256_HEX_SIZE - 1;
-}
-
 int access_token_parse(struct text words, struct access_token *token, struct error *error)
 {
     static const char form[] =
@@ -49,7 +41,7 @@ int access_token_parse(struct text words, struct access_token *token, struct err
                  text_next(&more, ' ', &expires);
     bool named = whole && text_next(&more, ' ', &name);
     int kind = access_token_scope(scope);
-    if (!whole || more.length || !is_hash(hash) || kind < 0 ||
+    if (!whole || more.length || !sha256_is_hex(hash) || kind < 0 ||
         clock_parse(expires, &token->expires) ||
         (named && !text_is_label(name, ACCESS_TOKEN_NAME_SIZE - 1)))
         return error_set(error, "found \"%s\", %s", error_quote(&buffer, words.data, words.length),
@@ -110,11 +102,11 @@ static int read_file(int file, const char *sha256, struct access_token *token, s
 int access_token_read(int directory, const char *sha256, struct access_token *token,
                       struct error *error)
 {
-    int file = is_hash(text_of(sha256))
+    int file = sha256_is_hex(text_of(sha256))
                    ? sys.openat(directory, sha256,
                                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0)
                    : -1;
-    if (file < 0 && (!is_hash(text_of(sha256)) || errno == ENOENT || errno == ELOOP)) {
+    if (file < 0 && (!sha256_is_hex(text_of(sha256)) || errno == ENOENT || errno == ELOOP)) {
         error_set(error, "nobody has made this token, or it was revoked");
         return 1;
     }

@@ -11,6 +11,7 @@
 #include "renderer/functions.h"
 #include "request/arguments.h"
 #include "request/dialects/dialects.h"
+#include "spool/submission_key.h"
 #include "stages/prepare/platform.h"
 #include "stages/prepare/without_effect.h"
 #include "stages/shared/sweep.h"
@@ -232,11 +233,14 @@ static void take_terms(struct arena *arena, struct job_record *record,
     record->arguments_sha256 = arguments_sum(arena, description);
 }
 
-/* The name that the user gave the file: commands put a token into it. */
+/* The name that the user gave the file: commands put a token into it, or the hash of a key. */
 static const char *name_without_token(struct arena *arena, const char *source)
 {
-    struct text token;
-    if (!source || !id_token_in_file_name(text_of(source), &token))
+    struct text name = text_of(source), token, stem;
+    if (submission_key_in_name(name, &stem, &token))
+        return arena_printf(arena, "%.*s%s", (int)stem.length, stem.data, token.data + token.length)
+            .data;
+    if (!source || !id_token_in_file_name(name, &token))
         return source;
     const char *ending = token.data + token.length;
     return arena_printf(arena, "%.*s%s", (int)(token.data - 1 - source), source, ending).data;

@@ -27,6 +27,7 @@
 #include "spool/access_token.h"
 #include "spool/identity.h"
 #include "spool/seal.h"
+#include "spool/submission_key.h"
 #include "spool/subscription.h"
 #include "stages/guard.h"
 #include "stages/lease.h"
@@ -304,7 +305,7 @@ static int read_settings(struct settings *settings, const struct spool *spool, s
     return 0;
 }
 
-/* The directories of what owners are to be told and of their tokens belong to who writes there. */
+/* The directories of what owners are to be told, of their tokens and of keys belong to who writes there. */
 static void make_directories(const struct supervisor *supervisor)
 {
     struct error error;
@@ -317,6 +318,8 @@ static void make_directories(const struct supervisor *supervisor)
         log_warn("%s", error.text);
     if (supervisor->settings.web.token_longest &&
         access_token_make_directory(&supervisor->spool, uid, gid, &error))
+        log_warn("%s", error.text);
+    if (submission_key_make_directory(&supervisor->spool, uid, gid, &error))
         log_warn("%s", error.text);
 }
 

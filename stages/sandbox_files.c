@@ -51,6 +51,7 @@ static const struct {
     {"submitted", {WRITE, LOOK, 0, LOOK, 0, LOOK}}, /* control requests */
     {"done", {LOOK, LOOK, 0, LOOK, 0, MOVE}},       /* is there such a job? */
     {"messages", {WRITE, 0, 0, WRITE}},             /* of what owners are told */
+    {"keys", {WRITE}},                              /* which submission is which job */
     /* dropped files are moved here */
     {"tokens", {WRITE | LANDLOCK_ACCESS_FS_REFER, 0, 0, 0, LOOK}},
     {"history/archive", {0, 0, 0, 0, 0, MOVE}}, /* jobs are moved there to be removed, too */

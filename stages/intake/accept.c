@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/tally.h"
 #include "stages/intake/new_job.h"
+#include "stages/intake/once.h"
 #include "stages/intake/owner.h"
 #include "stages/intake/take_token.h"
 #include "stages/intake/witness.h"
@@ -137,6 +138,20 @@ static enum drop_result read_claim(const struct spool *spool, struct acceptance 
     return foreign < 0 ? DROP_ERROR : foreign ? DROP_REFUSED : DROP_TAKEN;
 }
 
+/* Make of a file that was read what it asks for: nothing when it was sent again, and is a job already. */
+static int take_file(struct acceptor *acceptor, struct acceptance *item, int64_t now,
+                     struct error *error)
+{
+    int result = once_look(&acceptor->stage->spool, item->claim, item->drop.uid, error);
+    if (result > 0)
+        item->fate = ACCEPT_CONTROL;
+    if (result == 0)
+        result = take_control(acceptor, item, now, error);
+    if (result == 0)
+        result = new_job_make(acceptor, item, now, error);
+    return result;
+}
+
 /* Make a job, a control request or a failed job of one claim, or keep it to be tried again: item->fate says
  * which.  A claim over which intake has ended too often is quarantined without being read. */
 static void accept_one(struct acceptor *acceptor, struct acceptance *item)
@@ -168,9 +183,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
     switch (read) {
     case DROP_TAKEN:
         item->readable = true;
-        result = take_control(acceptor, item, now, &error);
-        if (result == 0)
-            result = new_job_make(acceptor, item, now, &error);
+        result = take_file(acceptor, item, now, &error);
         break;
     case DROP_REFUSED:
         result = new_job_refuse_file(acceptor, item, &reason, now, &error);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/log.h"
+#include "spool/submission_key.h"
 #include "stages/guard.h"
 #include "stages/intake/accept.h"
 #include "stages/intake/witness.h"
@@ -484,11 +485,13 @@ static void intake_close(struct stage *stage)
     free(intake);
 }
 
-/* Does the file have a name as dlspool's commands give it, with a token made within a day of now?  (Clocks of
- * hosts differ.) */
+/* Does the file have a name as dlspool gives it, with the hash of a key, or with a token made within a day of now?
+ * (Clocks of hosts differ.) */
 static bool is_named_by_us(struct text name)
 {
-    struct text token;
+    struct text token, stem;
+    if (submission_key_in_name(name, &stem, &token))
+        return true;
     if (!id_token_in_file_name(name, &token))
         return false;
     int64_t age = clock_now() - id_time(token);

@@ -11,6 +11,7 @@
 #include "request/notes.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
+#include "stages/intake/once.h"
 #include "stages/intake/subscribe.h"
 #include "stages/intake/witness.h"
 #include "stages/prepare/limits.h"
@@ -154,7 +155,8 @@ static int write_job(struct acceptor *acceptor, struct acceptance *item, struct 
                      struct text manifest, struct diagnosis *diagnosis, struct error *error)
 {
     struct spool *spool = &acceptor->stage->spool;
-    if (item->readable && witness_seal(item->claim, acceptor->arena, record, error))
+    if (item->readable && (witness_seal(item->claim, acceptor->arena, record, error) ||
+                           once_note(spool, item->claim, record, error)))
         return -1;
     int job = job_create(spool, item->id, error);
     if (job < 0)

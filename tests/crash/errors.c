@@ -186,6 +186,7 @@ void test_errors(void)
     try_errors(SCENE_RESIZED, 283);
     try_errors(SCENE_ONE_WIDE, 127);
     try_errors(SCENE_TOKENS, 13);
+    try_errors(SCENE_AGAIN, 29);
     try_errors(SCENE_ONE_SUSPENDED, 31);
     try_errors(SCENE_FIFTY, 4001);
 }

@@ -340,6 +340,7 @@ static const struct wanted all_wanted[] = {
     [KIND_RAISED] = {STATE_DONE, NULL, 1, 1},
     [KIND_TOKEN] = {STATE_FAILED, "BadFile", 0, 0},
     [KIND_REVOKED] = {STATE_FAILED, "BadFile", 0, 0},
+    [KIND_AGAIN] = {STATE_DONE, NULL, 1, 1},
     [KIND_STANDS] = {STATE_DONE, NULL, 1, 1},
 };
 
@@ -619,6 +620,18 @@ static bool waits(const struct checking *checking, const char *directory, const 
     return result;
 }
 
+/* Files that are one submission have become one job: then that is what each of them has become. */
+static void join_submissions(struct checking *checking)
+{
+    const struct scene *scene = checking->check->scene;
+    int jobs = 0;
+    for (int i = 0; i < scene->count; i++)
+        jobs += scene->dropped[i].kind == KIND_AGAIN ? checking->jobs[i] : 0;
+    for (int i = 0; i < scene->count; i++)
+        if (scene->dropped[i].kind == KIND_AGAIN)
+            checking->jobs[i] = jobs;
+}
+
 static void check_dropped(struct checking *checking)
 {
     const struct scene *scene = checking->check->scene;
@@ -683,6 +696,7 @@ enum finding invariants_check(struct check *check)
             check_shares(&checking);
     }
     check_tokens_of_users(&checking);
+    join_submissions(&checking);
     check_dropped(&checking);
     check_places(&checking);
     free(checking.tokens);

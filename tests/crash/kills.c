@@ -350,6 +350,7 @@ void test_kills(void)
         try_killed(small[i].scene, i < 3 ? 1 : 13);
     try_killed(SCENE_RESIZED, 23);
     try_killed(SCENE_TOKENS, 1);
+    try_killed(SCENE_AGAIN, 1);
     try_killed(SCENE_ONE_SUSPENDED, 1);
     try_stopped(SCENE_FIFTY, stop_once, 73, "stopped before each call");
     for (size_t i = 0; i < ARRAY_COUNT(small); i++)
@@ -357,6 +358,7 @@ void test_kills(void)
     for (size_t i = 0; i < ARRAY_COUNT(resized); i++)
         try_stopped(resized[i].scene, stop_twice, resized[i].stride, twice);
     try_stopped(SCENE_TOKENS, stop_twice, 3, twice);
+    try_stopped(SCENE_AGAIN, stop_twice, 13, twice);
     try_stopped(SCENE_ONE_SUSPENDED, stop_twice, 13, twice);
     if (geteuid() == 0) { /* who gives a file to another user, and may raise a priority */
         try_killed(SCENE_ONE_RAISED, 1);

@@ -63,7 +63,7 @@ struct disk {
     /* Names, as they come out. */
     struct {
         int parent, node;
-        char name[80];
+        char name[128];
     } names[MOST_NODES];
     int name_count;
     /* Bytes, as they come out. */
@@ -459,6 +459,7 @@ void test_power(void)
     try_power(SCENE_ONE_MOVED, 11);
     try_power(SCENE_ONE_WIDE, 1);
     try_power(SCENE_TOKENS, 1);
+    try_power(SCENE_AGAIN, 1);
     const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, 17, true);
     tap_ok(tally->lost + tally->doubled > 0,
            "the harness catches a disk that does not sync directories: %lld different, %lld lost, "

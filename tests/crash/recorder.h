@@ -29,7 +29,7 @@ enum op_kind {
 struct op {
     enum op_kind kind;
     int node, from, to;
-    char name[80], new_name[80];
+    char name[128], new_name[128];
     off_t offset;         /* OP_WRITE: where in the file */
     size_t start, length; /* of the bytes in trace->bytes */
     mode_t mode;
@@ -43,7 +43,7 @@ struct node {
     mode_t mode;
     bool first;           /* it was there from the start ... */
     int parent;           /* ... in that directory */
-    char name[80];        /* ... under that name */
+    char name[128];       /* ... under that name */
     size_t start, length; /* ... with these bytes, or the target of the link */
 };
 

@@ -26,7 +26,7 @@ static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
     static const char *const words[] = {"good", "flaky",  "shaky", "bad",     "long",  "after",
                                         "lost", "grows",  "moves", "yields",  "wide",  "tight",
-                                        "asks", "raised", "token", "revoked", "stands"};
+                                        "asks", "raised", "token", "revoked", "again", "stands"};
     bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
     bool stops = kind == KIND_MOVES || kind == KIND_YIELDS;
     struct dropped *dropped = &scene->dropped[scene->count++];
@@ -68,6 +68,18 @@ static void add_token(struct scene *scene, enum kind kind)
     snprintf(dropped->bytes, sizeof(dropped->bytes), token_line, dropped_token(dropped, hash));
 }
 
+/* The same job file twice, under one key of the same user. */
+static void add_again(struct scene *scene)
+{
+    static const char hash[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    add(scene, KIND_AGAIN);
+    scene->dropped[scene->count] = scene->dropped[scene->count - 1];
+    scene->count++;
+    for (int i = 1; i <= 2; i++)
+        snprintf(scene->dropped[scene->count - i].file, sizeof(scene->dropped->file),
+                 "%s-once-%s.yaml", i == 1 ? "again" : "first", hash);
+}
+
 static void fill_fifty(struct scene *scene)
 {
     for (int i = 1; i <= 50; i++)
@@ -97,6 +109,7 @@ const struct scene *scene_get(int which)
         [SCENE_ONE_RAISED] = {.title =
                                   "1 job that gets another priority, of an owner who has a share"},
         [SCENE_TOKENS] = {.title = "2 access tokens, one of them is revoked"},
+        [SCENE_AGAIN] = {.title = "1 job that is sent twice, under a key"},
         [SCENE_ONE_SUSPENDED] = {.title = "1 job that is held with its memory"},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
@@ -155,6 +168,9 @@ const struct scene *scene_get(int which)
     case SCENE_TOKENS:
         add_token(scene, KIND_TOKEN);
         add_token(scene, KIND_REVOKED);
+        break;
+    case SCENE_AGAIN:
+        add_again(scene);
         break;
     default:
         fill_fifty(scene);
@@ -261,6 +277,9 @@ void world_make(struct world *world, const char *top, const char *name, const st
     }
     snprintf(path, sizeof(path), "%s/tokens", world->spool);
     if (scene->dropped[0].kind == KIND_TOKEN)
+        tree_make(path, 0755);
+    snprintf(path, sizeof(path), "%s/keys", world->spool);
+    if (scene->dropped[0].kind == KIND_AGAIN)
         tree_make(path, 0755);
     snprintf(path, sizeof(path), "%s/dlspool.yaml", world->spool);
     char all[sizeof(settings) + sizeof(approving)];

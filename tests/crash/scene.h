@@ -32,12 +32,13 @@ enum kind {
                                  * and its owner has a share */
     KIND_TOKEN,   /* no job: makes an access token ... */
     KIND_REVOKED, /* ... which its owner revokes, by a control file, when it is in tokens/ */
+    KIND_AGAIN, /* succeeds at once; all of this kind are one submission, sent again under its key */
     KIND_STANDS /* runs until it has stood still and gone on: its owner holds it with its memory, and releases
                                  * it when it stands */
 };
 
 struct dropped {
-    char file[32];
+    char file[128];
     enum kind kind;
     char bytes[256];
 };
@@ -64,6 +65,7 @@ enum {
     SCENE_ONE_APPROVED,
     SCENE_ONE_RAISED,
     SCENE_TOKENS,
+    SCENE_AGAIN,
     SCENE_ONE_SUSPENDED,
     SCENE_FIFTY,
     SCENE_COUNT

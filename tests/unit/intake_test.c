@@ -1,5 +1,6 @@
 /* tests/unit/intake_test.c - the intake stage: what is written to while it is taken, and a disk that fills */
 #include "base/file.h"
+#include "spool/submission_key.h"
 #include "tests/unit/scratch_repository.h"
 #include "tests/unit/stage_fixture.h"
 
@@ -115,12 +116,20 @@ static void drop(void)
 
 static void drop_as(const char *name, int number)
 {
-    char file[32];
+    char file[128];
     snprintf(file, sizeof(file), "%s%d.yaml", name, number);
     int written = openat(spool.incoming, ".tmp", O_WRONLY | O_CREAT, 0644);
     assert_true(dprintf(written, "name: %s\n", name) > 0);
     close(written);
     assert_int_equal(renameat(spool.incoming, ".tmp", spool.incoming, file), 0);
+}
+
+static void drop_keyed(const char *name, const char *bytes)
+{
+    int file = openat(spool.incoming, ".tmp", O_WRONLY | O_CREAT, 0644);
+    assert_int_equal(write(file, bytes, strlen(bytes)), strlen(bytes));
+    close(file);
+    assert_int_equal(renameat(spool.incoming, ".tmp", spool.incoming, name), 0);
 }
 
 static int count_jobs(char id[ID_SIZE])
@@ -230,6 +239,32 @@ static void a_batch_that_takes_long_is_left_for_what_others_drop(void **state)
     assert_in_range(fake.made_before, 5, 12);
 }
 
+/* What is sent again under its key is no other job, whatever it says; what has another key is. */
+static void what_is_sent_again_becomes_no_other_job(void **state)
+{
+    static const char key[] =
+        "a-once-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+                      other[] =
+                          "a-once-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdee";
+    (void)state;
+    char id[ID_SIZE];
+    assert_int_equal(submission_key_make_directory(&spool, (uid_t)-1, (gid_t)-1, &error), 0);
+    drop_as(key, 0); /* ends the name with 0, so that it has no key */
+    run_rounds(5);
+    drop_keyed(key, "name: a\n");
+    run_rounds(5);
+    assert_int_equal(count_jobs(id), 2);
+    drop_keyed(key, "name: a\n");
+    run_rounds(5);
+    drop_keyed(key, "name: b\n");
+    run_rounds(5);
+    assert_int_equal(count_jobs(id), 2);
+    assert_int_equal(faccessat(spool.incoming, key, F_OK, 0), -1);
+    drop_keyed(other, "name: a\n");
+    run_rounds(5);
+    assert_int_equal(count_jobs(id), 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
@@ -237,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_written_after_it_was_read_is_read_again),
         TEST(what_has_become_a_job_becomes_no_other),
+        TEST(what_is_sent_again_becomes_no_other_job),
         TEST(a_disk_without_room_or_inodes_keeps_incoming_waiting),
         TEST(a_disk_that_counts_no_inodes_has_enough),
         TEST(a_batch_that_takes_long_is_left_for_what_others_drop),

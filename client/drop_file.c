@@ -13,10 +13,18 @@ enum { STEM_LENGTH = 100 };
 int drop_file(const struct spool *spool, const char *stem, const char *ending, struct text bytes,
               char name[static NAME_MAX + 1], struct error *error)
 {
+    char token[TOKEN_LENGTH + 1];
+    id_token_make(clock_now(), token);
+    snprintf(name, NAME_MAX + 1, "%.*s-%s%s", STEM_LENGTH, stem, token, ending);
+    return drop_file_as(spool, name, bytes, error);
+}
+
+int drop_file_as(const struct spool *spool, const char *name, struct text bytes,
+                 struct error *error)
+{
     char token[TOKEN_LENGTH + 1], hidden[NAME_MAX + 1];
     int result = -1;
     id_token_make(clock_now(), token);
-    snprintf(name, NAME_MAX + 1, "%.*s-%s%s", STEM_LENGTH, stem, token, ending);
     snprintf(hidden, sizeof(hidden), ".%s.tmp", token);
     int file = sys.openat(spool->incoming, hidden,
                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);

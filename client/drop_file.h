@@ -11,6 +11,10 @@
 int drop_file(const struct spool *spool, const char *stem, const char *ending, struct text bytes,
               char name[static NAME_MAX + 1], struct error *error);
 
+/* The same under a name of the caller's, in place of a file of that name that is there and may be replaced. */
+int drop_file_as(const struct spool *spool, const char *name, struct text bytes,
+                 struct error *error);
+
 /* The ending of a file with these bytes, by their beginning: .sh, .json or .yaml. */
 const char *drop_file_ending(struct text bytes);
 

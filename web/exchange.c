@@ -32,6 +32,7 @@ const char *exchange_status_name(int status)
         {HTTP_TOO_LARGE, "Content Too Large"},
         {HTTP_WRONG_TYPE, "Unsupported Media Type"},
         {HTTP_MISDIRECTED, "Misdirected Request"},
+        {HTTP_UNPROCESSABLE, "Unprocessable Content"},
         {HTTP_TOO_MANY_FIELDS, "Request Header Fields Too Large"},
         {HTTP_INTERNAL_ERROR, "Internal Server Error"},
         {HTTP_UNAVAILABLE, "Service Unavailable"},

@@ -11,6 +11,7 @@
 #include "spool/settings.h"
 #include "stages/shared/control.h"
 #include "web/jobs_api.h"
+#include "web/keyed_submission.h"
 #include "web/posted_job.h"
 
 /* ---- a job file ---- */
@@ -60,6 +61,7 @@ static void check_only(struct exchange *exchange)
 static void submit_job(struct exchange *exchange)
 {
     struct error error;
+    struct text key = exchange_header(exchange, "Idempotency-Key");
     const char *ending = ending_of_type(exchange_header(exchange, "Content-Type"));
     if (!ending)
         exchange_reply_problem(exchange, HTTP_WRONG_TYPE,
@@ -67,6 +69,8 @@ static void submit_job(struct exchange *exchange)
                                "application/x-sh, and the job file as it is as the body");
     else if (text_is(exchange_query(exchange, "check"), "1"))
         check_only(exchange);
+    else if (key.length)
+        keyed_submission_begin(exchange, key, ending);
     else if (!posted_job_begin(exchange, exchange->body, ending, tell_created, &error))
         exchange_reply_fault(exchange, HTTP_BAD_REQUEST, error.text);
 }

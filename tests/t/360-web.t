@@ -151,6 +151,8 @@ cat >"$scratch/table" <<TABLE
 421 GET /jobs header=Host:evil.example
 200 POST /jobs query=check=1 type=application/yaml body=script:%20echo
 201 POST /jobs type=application/json body={"name":"json","script":"echo"}
+200 POST /jobs type=application/json header=Idempotency-Key:sent body={"name":"sent","script":"echo"}
+422 POST /jobs type=application/json header=Idempotency-Key:sent body={"name":"other","script":"echo"}
 400 POST /jobs type=application/yaml body=scirpt:%20echo
 403 POST /jobs header=Origin:http://evil.example type=application/yaml body=script:%20echo
 413 POST /jobs type=application/yaml body=large
@@ -223,6 +225,8 @@ cat >"$scratch/table" <<TABLE
 403 POST /jobs/{id}/refuse id=offers query=reason=no
 404 POST /jobs/{id}/refuse id=nothing query=reason=no
 ! pkill -STOP -P $daemon
+! mkdir $spool/incoming/page-once-$(printf '5002 taken' | sha256sum | cut -d' ' -f1).sh
+409 POST /jobs type=application/json header=Idempotency-Key:taken body={"name":"taken","script":"echo"}
 202 POST /jobs type=application/yaml body=script:%20echo
 ! pkill -CONT -P $daemon
 TABLE
@@ -235,6 +239,7 @@ done
 printf 'name: ordered\nscript: "true"\nhold: true\n' >"$scratch/ordered.yaml" && chown 5002:5002 "$scratch/ordered.yaml" && mv "$scratch/ordered.yaml" "$spool/incoming/"
 wait_for 20 in_state ordered held
 setpriv --reuid 5002 --regid 5002 --clear-groups "$DLSPOOL" -s "$spool" token --name drives >"$scratch/drives" 2>&1
+curl -sS -o /dev/null -H "Origin: $page" -H 'Content-Type: application/json' -H 'Idempotency-Key: sent' --data-binary '{"name":"sent","script":"echo"}' "$page/dlspool/v1/jobs"
 # A job is followed from its first event to its end: its log, and its output as it grows.
 said=$(curl -sS -X POST -H "Origin: $page" -H 'Content-Type: application/yaml' --data-binary $'name: watched\nscript: "echo"\nhold: true\n' "$page/dlspool/v1/jobs")
 wait_for 20 in_state watched held

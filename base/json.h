@@ -22,11 +22,6 @@ struct text json_blank_comments(struct arena *arena, struct text source, const c
 /* The text after white space and comments at the start. */
 struct text json_after_comments(struct text source);
 
-/* The text with `null` in place of the value of each member, at any depth, whose name is in `names`, which ends
- * with NULL: for what is large and not looked at, since stepping over it costs a tenth of reading it.  What is
- * not well-formed stays so, or is within what was stepped over.  In the arena, or `source` itself. */
-struct text json_without(struct arena *arena, struct text source, const char *const *names);
-
 /* Append the tree as JSON without spaces; with `sorted`, keys in the order of code points.
  * -1 and a sentence when the tree holds a function or a number that is not finite. */
 int json_write(struct buffer *out, const struct value *value, bool sorted, struct error *error);

@@ -1,4 +1,5 @@
 /* tests/fuzz/json_fuzz.c - base/json.h: any bytes as JSON; what is read is a tree that reads back */
+#include "base/json_step.h"
 #include "base/utf8.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -50,11 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         check_first_places(source, value, &most);
         check_json_round_trip(arena, value);
         check_yaml_round_trip(arena, value);
-        struct text less = json_without(arena, source, names);
+        struct text less = json_step_without(arena, source, names);
         CHECK(json_read(arena, less, "less.json", &yaml_request_limits, NULL));
     } else {
         check_sentence(&error);
-        json_without(arena, source, names); /* it ends */
+        json_step_without(arena, source, names); /* it ends */
     }
     arena_free(arena);
     return 0;

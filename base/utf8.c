@@ -47,6 +47,16 @@ uint32_t utf8_code_point(const char *bytes, size_t length)
     return point;
 }
 
+size_t utf8_write(char to[static 4], uint32_t point)
+{
+    static const unsigned char marks[] = {0, 0, 0xc0, 0xe0, 0xf0}; /* by length */
+    size_t length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+    for (size_t i = length; i-- > 1; point >>= 6)
+        to[i] = (char)(0x80 | (point & 0x3f));
+    to[0] = (char)(marks[length] | point);
+    return length;
+}
+
 bool utf8_misleads(const char *bytes, size_t length)
 {
     static const struct range {

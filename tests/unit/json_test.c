@@ -1,6 +1,7 @@
 /* json_test.c - base/json.c: reading with places, limits, and writing that reads back */
 #include "tests/unit/unit_arena.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <time.h>
 
@@ -89,6 +90,93 @@ static void what_is_not_json_is_refused_with_its_place(void **state)
             print_error("wanted %s\n   got %s\n", cases[i].start, error.text);
         assert_int_equal(strncmp(error.text, cases[i].start, strlen(cases[i].start)), 0);
     }
+}
+
+static bool jansson_reads(struct text source)
+{
+    json_t *json = json_loadb(
+        source.data, source.length,
+        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
+    json_decref(json);
+    return json != NULL;
+}
+
+static void what_is_json_is_what_jansson_reads(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "\"a\x7f\"",
+        "\"\xc3\"",
+        "\"\xed\xa0\x80\"",
+        "\"\xf4\x90\x80\x80\"",
+        "\"\xc0\x80\"",
+        "\"12345678\\\"\"",
+        "\"1234567\"",
+        "\"12345678\"9",
+        "\"1234567\n9\"",
+        "\"1234567\x80\"",
+        "\"1234567\\q\"",
+        "\"\\",
+        "\"\\u",
+        "\"\\u12\"",
+        "\"\\u12g4\"",
+        "\"\\u00E9\\u00e9\"",
+        "\"\\ud83d\\ude00\"",
+        "\"\\ud83d\\u0041\"",
+        "\"\\ud83d\"",
+        "\"\\ud83dxude00\"",
+        "\"\\ude00\"",
+        "\"\\U0041\"",
+        "\"\\b\\f\\n\\r\\t\\/\\\\\\\"\"",
+        "\"\\'\"",
+        "-",
+        "-a",
+        "00",
+        "-0.0",
+        "1.",
+        "1.e3",
+        "1e",
+        "1e+",
+        "1E-2",
+        "1e5x",
+        "--1",
+        "1e308",
+        "-1e309",
+        "999999999999999",
+        "9999999999999999999999",
+        "nul",
+        "nulll",
+        "null ",
+        "True",
+        "falsee",
+        "[true,]",
+        "[,]",
+        "[1,,2]",
+        "[1",
+        "[1}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{,}",
+        "{\"a\" :\t1\n}",
+        "{\"a\":1]",
+        "{\"\":1}",
+        "{\"a\":1,\"\\u0061\":2}",
+        "{\"\\u0000\":1}",
+        "{1:2}",
+        "\v1",
+        "\f1",
+        "[]]",
+        "1 2",
+        "\"a\" \"b\"",
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        if (jansson_reads(text_of(cases[i])) != (read_string(cases[i]) != NULL))
+            fail_msg("%s: %s", cases[i], error.text);
+    struct value *value = read_string("[\"x\\u00e9\\u20ac\\ud83d\\ude00\\b\", \"\xc3\xa9\\t\", 5]");
+    assert_true(text_is(value->list.items[0]->string, "x\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\b"));
+    assert_true(text_is(value->list.items[1]->string, "\xc3\xa9\t"));
+    assert_int_equal(value->list.items[2]->column, 40);
 }
 
 static void comments_become_blanks(void **state)
@@ -265,6 +353,7 @@ static void mutated_documents_do_no_harm(void **state)
         struct value *value =
             json_read(arena, (struct text){copy, length}, "f", &yaml_request_limits, &error);
         assert_true(!value || (value->line >= 1 && value->line <= 10));
+        assert_true(jansson_reads((struct text){copy, length}) == (value != NULL));
     }
 }
 
@@ -308,6 +397,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_json_is_refused_with_its_place, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(what_is_json_is_what_jansson_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comments_become_blanks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(members_are_stepped_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_hold_exactly, set_up, tear_down),

@@ -1,7 +1,6 @@
 /* base/json.h - JSON text to value trees and back
  *
- * Reading is by jansson (RFC 8259, UTF-8, no duplicate keys); positions of values, which jansson
- * does not keep, are found by a second walk over text that is known to be well-formed.
+ * Read is RFC 8259 in UTF-8, without duplicate keys (json_direct.h).
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H

@@ -218,7 +218,7 @@ static void limits_hold_exactly(void **state)
         {"[1, 2, 3, 4, 5]", NULL},
         {"[1, 2, 3, 4, 5, [6]]", "f:1:17: more than 6 values; a file may hold at most that many"},
         {"[\",,,,,,,\", 2]", NULL},
-        {"[1, 2,\n3,4,5,6,7]", "f:2:8: more than 6 values; a file may hold at most that many"},
+        {"[1, 2,\n3,4,5,6,7]", "f:2:7: more than 6 values; a file may hold at most that many"},
         {"{\"a\": 1, \"b\": [2]}", NULL},
         {"{\"a\": 1,\n \"b\": [2], \"c\" : [4]}",
          "f:2:18: more than 6 values; a file may hold at most that many"},

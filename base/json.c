@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_direct.h"
+#include "base/json_step.h"
 
 /* Say what is wrong with text that is not JSON.  jansson, whose words these are, reads no further than
  * json_direct_read() did. */
@@ -25,6 +26,13 @@ static void explain(struct text source, const char *name, struct error *error)
 struct value *json_read(struct arena *arena, struct text source, const char *name,
                         const struct yaml_limits *limits, struct error *error)
 {
+    return json_read_without(arena, source, name, NULL, limits, error);
+}
+
+struct value *json_read_without(struct arena *arena, struct text source, const char *name,
+                                const char *const *unread, const struct yaml_limits *limits,
+                                struct error *error)
+{
     struct error limit;
     limit.text[0] = '\0';
     if (source.length > limits->bytes) {
@@ -33,11 +41,11 @@ struct value *json_read(struct arena *arena, struct text source, const char *nam
     }
     if (!source.data)
         source = TEXT("");
-    struct value *value = json_direct_read(arena, source, name, limits, NULL, &limit);
+    struct value *value = json_direct_read(arena, source, name, limits, unread, &limit);
     if (!value && limit.text[0])
         error_set(error, "%s", limit.text);
     else if (!value)
-        explain(source, name, error);
+        explain(unread ? json_step_without(arena, source, unread) : source, name, error);
     return value;
 }
 

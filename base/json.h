@@ -21,6 +21,12 @@ struct text json_blank_comments(struct arena *arena, struct text source, const c
 /* The text after white space and comments at the start. */
 struct text json_after_comments(struct text source);
 
+/* The same, but step over the value of each member, at any depth, whose name is in `unread`, which ends with NULL:
+ * it is null in the tree.  For what is large and not looked at.  The places of values are not right. */
+struct value *json_read_without(struct arena *arena, struct text source, const char *name,
+                                const char *const *unread, const struct yaml_limits *limits,
+                                struct error *error);
+
 /* Append the tree as JSON without spaces; with `sorted`, keys in the order of code points.
  * -1 and a sentence when the tree holds a function or a number that is not finite. */
 int json_write(struct buffer *out, const struct value *value, bool sorted, struct error *error);

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_step.h"
 #include "executors/http/http.h"
 #include "executors/kubernetes/stream.h"
 
@@ -261,8 +260,8 @@ static bool take_line(struct kubernetes_watch *watch, struct text line)
 {
     static const struct yaml_limits limits = {8 << 20, 1000000, 100};
     struct error error = {""};
-    line = json_step_without(watch->arena, line, unread);
-    const struct value *event = json_read(watch->arena, line, "event", &limits, &error);
+    const struct value *event =
+        json_read_without(watch->arena, line, "event", unread, &limits, &error);
     struct text type = value_get_text(event, "type");
     const struct value *object = value_get(event, "object");
     struct text version = value_get_text(value_get(object, "metadata"), "resourceVersion");

@@ -386,6 +386,10 @@ static void members_are_stepped_over(void **state)
             assert_ptr_equal(got.data, source.data);
         if (!text_is(got, table[i][1] ? table[i][1] : table[i][0]))
             fail_msg("%s: %.*s", table[i][0], (int)got.length, got.data);
+        const struct value *whole = json_read(arena, got, "f", &yaml_request_limits, &error);
+        const struct value *part =
+            json_read_without(arena, source, "f", names, &yaml_request_limits, &error);
+        assert_true(whole ? part && value_equal(whole, part) : !part);
     }
 }
 

@@ -23,6 +23,7 @@
 #include "job/sizes.h"
 
 struct names; /* base/names.h */
+struct nodes; /* executors/nodes.h */
 
 /* The outcome of a submission. */
 enum submit_outcome {
@@ -263,6 +264,10 @@ struct executor_operations {
      * the manifest does not tell.  NULL: the scheduler keeps those that wait. */
     int (*needs)(struct executor *executor, struct text manifest, struct demand *demand);
     int (*capacity)(struct executor *executor, struct capacity *capacity, struct error *error);
+    /* The same by the same requests, with the nodes that it is of added to `nodes`, which is empty.  Perhaps none: then
+     * capacity->note says why.  NULL: there are none to tell apart. */
+    int (*nodes)(struct executor *executor, struct capacity *capacity, struct nodes *nodes,
+                 struct error *error);
     /* Look whether what the settings name is there, such as devices, and tell a sentence of each thing
      * that is not.  NULL: there is nothing to look for. */
     void (*inspect)(struct executor *executor, executor_tell *tell, void *context);

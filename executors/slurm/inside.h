@@ -106,6 +106,8 @@ void slurm_remove(struct executor *executor, struct job_call **batch, size_t cou
 int slurm_list(struct executor *executor, executor_take *take, void *context, struct error *error);
 void slurm_output(struct executor *executor, struct job_call **batch, size_t count);
 int slurm_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
+int slurm_nodes(struct executor *executor, struct capacity *capacity, struct nodes *nodes,
+                struct error *error);
 /* Does no node, not even an unavailable one, have GPUs of that type?  Then the existing types are
  * appended to `there`.  Also false when no node is visible. */
 bool slurm_lacks_gpu_type(struct slurm *slurm, struct text type, struct buffer *there);

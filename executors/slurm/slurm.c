@@ -125,6 +125,7 @@ static const struct executor_operations operations = {
     .list = slurm_list,
     .weight = slurm_weight,
     .capacity = slurm_capacity,
+    .nodes = slurm_nodes,
     .signal = slurm_signal,
     .warns = true,
     .close = slurm_close,

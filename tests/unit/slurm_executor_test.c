@@ -1,5 +1,6 @@
 /* tests/unit/slurm_executor_test.c - jobs handed in to Slurm, followed and ended, against a
  * stand-in */
+#include "executors/nodes.h"
 #include "tests/unit/slurm_fake.h"
 
 static void assert_comment(const struct value *job, const char *comment)
@@ -537,6 +538,49 @@ static void capacity_is_what_nodes_have(void **state)
     assert_int_equal(capacity.gpu_types[0].free, 3);
 }
 
+static void nodes_say_why_they_take_no_jobs(void **state)
+{
+    struct capacity capacity;
+    struct error error;
+    struct nodes *nodes = nodes_new();
+    (void)state;
+    fake_stop();
+    fake_start(
+        "38",
+        "--nodes '[{\"name\": \"n1\", \"state\": \"mixed\", \"cpus\": 8, \"alloc_cpus\": 3, "
+        "\"real_memory\": 1000, \"gres\": \"gpu:a100:4(S:0-1)\", \"gres_used\": "
+        "\"gpu:a100:1(IDX:0)\", \"features\": \"nvlink,hgx\", \"active_features\": \"hgx\", "
+        "\"reason\": \"of old\"},"
+        " {\"name\": \"n2\", \"state\": [\"IDLE\", \"DRAIN\"], \"cpus\": 4, \"reason\": \"a fan\", "
+        "\"reason_set_by_user\": \"ann\", \"reason_changed_at\": {\"set\": true, \"number\": 1764125000}, "
+        "\"features\": [\"x\", \"y\"]},"
+        " {\"name\": \"n3\", \"state\": \"down\", \"state_flags\": [\"DRAIN\", \"NOT_RESPONDING\"], "
+        "\"cpus\": 100, \"gres\": \"gpu:v100:2\"},"
+        " {\"name\": \"n4\", \"state\": \"unknown\"}, {\"name\": \"n5\", \"state\": \"allocated\"}, 5]'");
+    assert_int_equal(nodes_survey(fake.executor, &capacity, nodes, &error), 0);
+    assert_int_equal(nodes->count, 5);
+    const struct node *node = nodes->items;
+    assert_int_equal(node[0].state, NODE_READY);
+    assert_string_equal(node[0].word.data, "MIXED");
+    assert_string_equal(node[0].features.data, "hgx");
+    assert_string_equal(node[0].reason.data, "");
+    assert_int_equal(node[0].cpus_free, 5000);
+    assert_int_equal(node[0].gpu_types[0].free, 3);
+    assert_int_equal(node[1].state, NODE_DRAINED);
+    assert_string_equal(node[1].word.data, "IDLE+DRAIN");
+    assert_string_equal(node[1].reason.data, "a fan");
+    assert_string_equal(node[1].by.data, "ann");
+    assert_true(node[1].since == INT64_C(1764125000000));
+    assert_string_equal(node[1].features.data, "x,y");
+    assert_int_equal(node[2].state, NODE_DOWN);
+    assert_string_equal(node[2].word.data, "DOWN+DRAIN+NOT_RESPONDING");
+    assert_int_equal(node[3].state, NODE_UNKNOWN);
+    assert_int_equal(node[4].state, NODE_READY);
+    assert_int_equal(capacity.nodes_ready, 2);
+    assert_int_equal(capacity.cpus, 8000);
+    nodes_free(nodes);
+}
+
 /* Submit the usual job with GPUs of that type; what is said of it, or "" when it is taken. */
 static const char *submit_type(const char *id, const char *type, bool repeated)
 {
@@ -599,6 +643,7 @@ int main(void)
         FAKE_TEST(what_was_cancelled_waits_no_longer),
         FAKE_TEST(a_type_of_gpu_that_no_node_has_is_refused),
         FAKE_TEST(capacity_is_what_nodes_have),
+        FAKE_TEST(nodes_say_why_they_take_no_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* executors/kubernetes/capacity.c - the resources of the cluster, and how much of them is free
+/* executors/kubernetes/capacity.c - the nodes of the cluster, their resources, and how much of them is free
  *
  * The resources are the status.allocatable of nodes that are Ready and schedulable; used are the
  * requests of all pods on them, in all namespaces, counted as the scheduler does (containers together,
@@ -19,8 +19,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "executors/kubernetes/condition.h"
 #include "executors/kubernetes/schema.h"
+#include "executors/nodes.h"
 
 enum {
     PAGE = 100,     /* objects in an answer; a node with its images may have 50 KiB */
@@ -60,8 +62,14 @@ struct count {
     struct arena *arena;
     struct kubernetes *kubernetes;
     struct capacity *capacity;
-    struct value *nodes; /* name -> the node, of those that take pods */
-    double cpus, memory; /* used by pods on these nodes: CPUs, bytes */
+    struct nodes *nodes;
+    struct names *kept; /* struct kept_node, by name */
+};
+
+/* What count_pod() needs of a node. */
+struct kept_node {
+    size_t index;            /* in `nodes` */
+    struct value *resources; /* its devices by resource: the name of their type */
 };
 
 /* The name of the type of a node's device. */
@@ -85,56 +93,94 @@ static bool is_control_plane(const struct value *node)
     return false;
 }
 
-/* Keep what count_pod() needs of a node: the name of its GPUs, and its resources. */
-static void keep_node(struct count *count, const struct value *node)
+/* Since when the node's taint says that it takes no pods. */
+static int64_t cordoned_since(const struct value *object)
 {
-    struct arena *arena = count->arena;
-    struct text name = value_get_text(value_get(node, "metadata"), "name");
-    struct text product = kubernetes_label_of(node, product_label);
-    struct value *kept = value_object(arena), *metadata = value_object(arena);
-    struct value *labels = value_object(arena), *status = value_object(arena);
-    if (product.data)
-        value_put(arena, labels, product_label,
-                  value_text(arena, arena_text(arena, product.data, product.length)));
-    value_put(arena, metadata, "labels", labels);
-    value_put(arena, status, "allocatable",
-              value_copy(arena, value_get(value_get(node, "status"), "allocatable")));
-    value_put(arena, kept, "metadata", metadata);
-    value_put(arena, kept, "status", status);
-    value_set(arena, count->nodes, arena_text(arena, name.data, name.length), kept);
+    const struct value *taints = value_get(value_get(object, "spec"), "taints");
+    const struct value *taint = value_find(taints, "key", TEXT("node.kubernetes.io/unschedulable"));
+    int64_t since;
+    return clock_parse(value_get_text(taint, "timeAdded"), &since) == 0 ? since : 0;
 }
 
-/* Add a node to the nodes and, when it is ready and schedulable, its resources to the capacity. */
-static void count_node(struct count *count, const struct value *node)
+/* Sets the node's state and why it is so.  A lost kubelet makes Ready "Unknown". */
+static void take_state(struct nodes *nodes, struct node *node, const struct value *object)
 {
-    struct capacity *capacity = count->capacity;
-    struct text name = value_get_text(value_get(node, "metadata"), "name");
-    const struct value *allocatable = value_get(value_get(node, "status"), "allocatable");
-    if (is_control_plane(node))
-        return;
-    capacity->nodes++;
-    if (!name.length || !allocatable ||
-        !kubernetes_condition_find_true(value_get(node, "status"), "Ready") ||
-        value_get_boolean(value_get(node, "spec"), "unschedulable", false))
-        return;
-    capacity->nodes_ready++;
-    keep_node(count, node);
-    capacity->cpus += llround(1000 * quantity_of(allocatable, TEXT("cpu")));
-    capacity->memory += (int64_t)quantity_of(allocatable, TEXT("memory"));
+    const struct value *ready = kubernetes_condition_find(value_get(object, "status"), "Ready");
+    struct text status = value_get_text(ready, "status"),
+                message = value_get_text(ready, "message");
+    bool cordoned = value_get_boolean(value_get(object, "spec"), "unschedulable", false);
+    node->state = text_is(status, "True")    ? cordoned ? NODE_DRAINED : NODE_READY
+                  : text_is(status, "False") ? NODE_DOWN
+                                             : NODE_UNKNOWN;
+    node->word = arena_printf(nodes->arena, "%s%s",
+                              text_is(status, "True")    ? "Ready"
+                              : text_is(status, "False") ? "NotReady"
+                                                         : "Unknown",
+                              cordoned ? ",SchedulingDisabled" : "");
+    if (node->state == NODE_DRAINED)
+        node->reason = TEXT("cordoned");
+    else if (node->state != NODE_READY)
+        node->reason = nodes_text(nodes, message);
+    if (node->state == NODE_DRAINED)
+        node->since = cordoned_since(object);
+    else if (node->state != NODE_READY &&
+             clock_parse(value_get_text(ready, "lastTransitionTime"), &node->since))
+        node->since = 0;
+}
+
+/* The labels by which a site tells its nodes apart: not those of Kubernetes itself. */
+static struct text features_of(struct nodes *nodes, const struct value *object)
+{
+    const struct value *labels = value_get(value_get(object, "metadata"), "labels");
+    struct buffer out = {0};
+    for (size_t i = 0; labels && labels->kind == VALUE_OBJECT && i < labels->object.count; i++) {
+        const struct member *label = &labels->object.members[i];
+        if (text_contains(label->key, TEXT("kubernetes.io/")) ||
+            text_contains(label->key, TEXT("k8s.io/")) || label->value->kind != VALUE_STRING)
+            continue;
+        buffer_printf(&out, "%s%.*s=%.*s", out.length ? "," : "", (int)label->key.length,
+                      label->key.data, (int)label->value->string.length, label->value->string.data);
+    }
+    struct text text = nodes_text(nodes, buffer_text(&out));
+    buffer_free(&out);
+    return text;
+}
+
+static void take_devices(struct count *count, struct node *node, struct kept_node *kept,
+                         const struct value *object)
+{
+    const struct value *allocatable = value_get(value_get(object, "status"), "allocatable");
     for (size_t i = 0;
          allocatable && allocatable->kind == VALUE_OBJECT && i < allocatable->object.count; i++) {
         struct text resource = allocatable->object.members[i].key;
         int devices = (int)fmin(quantity_of(allocatable, resource), 1e6);
-        if (!is_gpu(resource) || devices == 0)
+        if (!is_gpu(resource))
             continue;
-        capacity->gpus += devices;
-        capacity->gpus_free += devices;
-        struct gpu_capacity *type = executor_gpu_type(capacity, type_name(node, resource));
-        if (type) {
-            type->count += devices;
-            type->free += devices;
-        }
+        struct text type = type_name(object, resource);
+        if (devices)
+            nodes_add_gpus(count->nodes, node, type, devices, 0);
+        value_set(count->arena, kept->resources,
+                  arena_text(count->arena, resource.data, resource.length),
+                  value_text(count->arena, arena_text(count->arena, type.data, type.length)));
     }
+}
+
+static void count_node(struct count *count, const struct value *object)
+{
+    struct text name = value_get_text(value_get(object, "metadata"), "name");
+    const struct value *allocatable = value_get(value_get(object, "status"), "allocatable");
+    if (is_control_plane(object) || !name.length || names_find(count->kept, name))
+        return;
+    struct node *node = nodes_add(count->nodes, name);
+    struct kept_node *kept = node ? names_add(count->kept, name) : NULL;
+    if (!kept)
+        return;
+    *kept = (struct kept_node){count->nodes->count - 1, value_object(count->arena)};
+    take_state(count->nodes, node, object);
+    node->features = features_of(count->nodes, object);
+    node->cpus = node->cpus_free = llround(1000 * quantity_of(allocatable, TEXT("cpu")));
+    node->memory = node->memory_free = (int64_t)quantity_of(allocatable, TEXT("memory"));
+    take_devices(count, node, kept, object);
 }
 
 /* ---- pods ---- */
@@ -164,28 +210,22 @@ static double pod_request(const struct value *spec, struct text resource)
     return fmax(running + sidecars, starting) + quantity_of(value_get(spec, "overhead"), resource);
 }
 
-/* Subtract what a pod on one of these nodes requests. */
+/* Subtract from its node what a pod requests. */
 static void count_pod(struct count *count, const struct value *pod)
 {
-    struct capacity *capacity = count->capacity;
     const struct value *spec = value_get(pod, "spec");
     struct text phase = value_get_text(value_get(pod, "status"), "phase");
-    const struct member *node = value_member(count->nodes, value_get_text(spec, "nodeName"));
-    if (!node || text_is(phase, "Succeeded") || text_is(phase, "Failed"))
+    struct kept_node *kept = names_find(count->kept, value_get_text(spec, "nodeName"));
+    if (!kept || text_is(phase, "Succeeded") || text_is(phase, "Failed"))
         return;
-    count->cpus += pod_request(spec, TEXT("cpu"));
-    count->memory += pod_request(spec, TEXT("memory"));
-    const struct value *allocatable = value_get(value_get(node->value, "status"), "allocatable");
-    for (size_t i = 0;
-         allocatable && allocatable->kind == VALUE_OBJECT && i < allocatable->object.count; i++) {
-        struct text resource = allocatable->object.members[i].key;
-        if (!is_gpu(resource))
-            continue;
-        int devices = (int)fmin(pod_request(spec, resource), 1e6);
-        capacity->gpus_free -= devices;
-        struct gpu_capacity *type = executor_gpu_type(capacity, type_name(node->value, resource));
-        if (type)
-            type->free -= devices;
+    struct node *node = &count->nodes->items[kept->index];
+    node->cpus_free -= llround(1000 * pod_request(spec, TEXT("cpu")));
+    node->memory_free -= (int64_t)pod_request(spec, TEXT("memory"));
+    for (size_t i = 0; i < kept->resources->object.count; i++) {
+        const struct member *device = &kept->resources->object.members[i];
+        int devices = (int)fmin(pod_request(spec, device->key), 1e6);
+        if (devices)
+            nodes_add_gpus(count->nodes, node, device->value->string, 0, devices);
     }
 }
 
@@ -214,8 +254,9 @@ static enum kubernetes_outcome count_nodes(struct count *count, int *status, str
     enum kubernetes_outcome outcome = KUBERNETES_GONE;
     snprintf(path, sizeof(path), "/api/v1/nodes?limit=%d", PAGE);
     for (int i = 0; i < MOST_LISTS && outcome == KUBERNETES_GONE; i++) {
-        *count->capacity = (struct capacity){0};
-        count->nodes = value_object(count->arena);
+        nodes_clear(count->nodes);
+        names_free(count->kept);
+        count->kept = names_new(NODES_MOST, sizeof(struct kept_node));
         outcome = kubernetes_list_pages(count->kubernetes, NULL, path, take_nodes, count, status,
                                         &rest, error);
     }
@@ -232,10 +273,9 @@ static enum kubernetes_outcome count_pods(struct count *count, const char *space
              "/api/v1/%s%s%spods?limit=%d&fieldSelector=status.phase%%21%%3DSucceeded"
              "%%2Cstatus.phase%%21%%3DFailed",
              space ? "namespaces/" : "", space ? space : "", space ? "/" : "", PAGE);
-    const struct capacity before = *count->capacity;
     for (int i = 0; i < MOST_LISTS && outcome == KUBERNETES_GONE; i++) {
-        *count->capacity = before;
-        count->cpus = count->memory = 0;
+        for (size_t k = 0; k < count->nodes->count; k++)
+            nodes_set_free(&count->nodes->items[k]);
         outcome = kubernetes_list_pages(count->kubernetes, NULL, path, take_pods, count, status,
                                         &rest, error);
     }
@@ -336,7 +376,9 @@ static int count_cluster(struct count *count, struct error *error)
     struct capacity *capacity = count->capacity;
     struct error problem;
     int status;
+    *capacity = (struct capacity){0};
     if (count_nodes(count, &status, &problem) != KUBERNETES_DONE) {
+        nodes_clear(count->nodes);
         if (status == 403)
             return count_quota(count, &problem, error);
         *error = problem;
@@ -355,30 +397,58 @@ static int count_cluster(struct count *count, struct error *error)
         *error = problem;
         return -1;
     }
+    for (size_t i = 0; i < count->nodes->count; i++)
+        nodes_clamp(&count->nodes->items[i]);
+    nodes_sum(count->nodes, capacity);
     memcpy(capacity->note, note, sizeof(note));
-    capacity->cpus_free = capacity->cpus - llround(1000 * count->cpus);
-    capacity->memory_free = capacity->memory - (int64_t)count->memory;
-    executor_clamp_capacity(capacity);
     return 0;
 }
 
-int kubernetes_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
+/* Ask, and keep what took long to tell. */
+static int ask_cluster(struct kubernetes *kubernetes, struct capacity *capacity,
+                       struct nodes *nodes, struct error *error)
 {
     struct error ignored;
-    struct kubernetes *kubernetes = kubernetes_of(executor);
     int64_t begin = clock_elapsed();
-    if (begin < kubernetes->capacity_until) {
-        *capacity = kubernetes->capacity;
-        return 0;
-    }
-    struct count count = {.arena = arena_new(), .kubernetes = kubernetes, .capacity = capacity};
+    struct count count = {
+        .arena = arena_new(), .kubernetes = kubernetes, .capacity = capacity, .nodes = nodes};
     int result = count_cluster(&count, error ? error : &ignored);
+    names_free(count.kept);
     arena_free(count.arena);
     if (result)
         return -1;
     kubernetes->capacity = *capacity;
     int64_t end = clock_elapsed();
-    if (end - begin >= LONG)
+    nodes_free(kubernetes->nodes);
+    kubernetes->nodes = NULL;
+    if (end - begin >= LONG) {
         kubernetes->capacity_until = end + REST * (end - begin);
+        kubernetes->nodes = nodes_new();
+        nodes_copy(kubernetes->nodes, nodes);
+    }
     return 0;
+}
+
+int kubernetes_nodes(struct executor *executor, struct capacity *capacity, struct nodes *nodes,
+                     struct error *error)
+{
+    struct kubernetes *kubernetes = kubernetes_of(executor);
+    if (clock_elapsed() >= kubernetes->capacity_until)
+        return ask_cluster(kubernetes, capacity, nodes, error);
+    *capacity = kubernetes->capacity;
+    nodes_copy(nodes, kubernetes->nodes);
+    return 0;
+}
+
+int kubernetes_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
+{
+    struct kubernetes *kubernetes = kubernetes_of(executor);
+    if (clock_elapsed() < kubernetes->capacity_until) {
+        *capacity = kubernetes->capacity;
+        return 0;
+    }
+    struct nodes *nodes = nodes_new();
+    int result = ask_cluster(kubernetes, capacity, nodes, error);
+    nodes_free(nodes);
+    return result;
 }

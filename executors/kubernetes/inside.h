@@ -55,6 +55,7 @@ struct kubernetes {
     struct capacity capacity;   /* as last reported, valid until capacity_until, which is of
                                    clock_elapsed() */
     int64_t capacity_until;
+    struct nodes *nodes; /* those that it is of, while it is valid; NULL: none are kept */
     struct kubernetes_follower *follower; /* NULL until the first poll */
     struct names *groups;                 /* struct groups (groups.h) */
     int64_t log_turn;   /* of clock_elapsed(): until when requests for silent logs are given out */
@@ -143,6 +144,8 @@ void kubernetes_cancel(struct executor *executor, struct job_call **batch, size_
 void kubernetes_remove(struct executor *executor, struct job_call **batch, size_t count);
 /* capacity.c */
 int kubernetes_capacity(struct executor *executor, struct capacity *capacity, struct error *error);
+int kubernetes_nodes(struct executor *executor, struct capacity *capacity, struct nodes *nodes,
+                     struct error *error);
 /* poll.c */
 int kubernetes_poll(struct executor *executor, struct arena *arena, struct job_poll **jobs,
                     size_t count, struct error *error);

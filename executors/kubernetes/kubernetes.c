@@ -18,6 +18,7 @@
 #include "executors/kubernetes/groups.h"
 #include "executors/kubernetes/output.h"
 #include "executors/kubernetes/resize.h"
+#include "executors/nodes.h"
 
 enum { USERS_MOST = 1000 }; /* whose groups are remembered */
 
@@ -304,6 +305,7 @@ static void kubernetes_close(struct executor *executor)
     names_free(kubernetes->log_ends);
     names_free(kubernetes->groups);
     names_free(kubernetes->logs);
+    nodes_free(kubernetes->nodes);
     kubernetes_follow_close(kubernetes->follower);
     kubernetes_api_disconnect(kubernetes->connection);
     free(kubernetes->spool);
@@ -326,6 +328,7 @@ static const struct executor_operations operations = {
     .try_out = kubernetes_try_out,
     .sent = kubernetes_sent,
     .capacity = kubernetes_capacity,
+    .nodes = kubernetes_nodes,
     .resizable = kubernetes_resize_is_possible,
     .resize = kubernetes_resize,
     .close = kubernetes_close,

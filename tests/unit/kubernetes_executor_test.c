@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "executors/kubernetes/api.h"
+#include "executors/nodes.h"
 #include "tests/unit/kubernetes_stand_in.h"
 
 static struct executor *executor;
@@ -318,6 +319,47 @@ static void capacity_is_what_nodes_have_and_pods_leave(void **state)
     order("\"order\": \"no_fates\"");
 }
 
+static const struct node *node_of(const struct nodes *nodes, const char *name)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        if (text_is(nodes->items[i].name, name))
+            return &nodes->items[i];
+    fail_msg("there is no node %s", name);
+    return NULL;
+}
+
+static void nodes_say_how_they_are(void **state)
+{
+    (void)state;
+    struct capacity capacity;
+    struct error error;
+    struct nodes *nodes = nodes_new();
+    order("\"order\": \"node\", \"name\": \"lost\", \"action\": \"add\", \"capacity\": {\"cpu\": "
+          "\"8\", \"memory\": \"1Gi\"}, \"labels\": {\"disk\": \"fast\", "
+          "\"kubernetes.io/os\": \"linux\"}");
+    order("\"order\": \"node\", \"name\": \"lost\", \"action\": \"lose\"");
+    if (nodes_survey(executor, &capacity, nodes, &error))
+        fail_msg("%s", error.text);
+    const struct node *node = node_of(nodes, "lost");
+    assert_int_equal(node->state, NODE_UNKNOWN);
+    assert_string_equal(node->word.data, "Unknown");
+    assert_string_equal(node->reason.data, "Kubelet stopped posting node status.");
+    assert_string_equal(node->features.data, "disk=fast");
+    assert_true(node->since > 0);
+    node = node_of(nodes, "away");
+    assert_int_equal(node->state, NODE_DRAINED);
+    assert_string_equal(node->word.data, "Ready,SchedulingDisabled");
+    assert_string_equal(node->reason.data, "cordoned");
+    assert_true(node->since > 0);
+    node = node_of(nodes, "a100");
+    assert_int_equal(node->state, NODE_READY);
+    assert_string_equal(node->gpu_types[0].type, "A100");
+    assert_int_equal(node->gpus, 2);
+    assert_int_equal(capacity.nodes, (int)nodes->count);
+    order("\"order\": \"node\", \"name\": \"lost\", \"action\": \"remove\"");
+    nodes_free(nodes);
+}
+
 #define FORBIDDEN                                                                                  \
     "\"action\": \"status\", \"code\": 403, \"count\": 0, \"body\": {\"kind\": "                   \
     "\"Status\", \"apiVersion\": \"v1\", \"status\": \"Failure\", \"reason\": "                    \
@@ -332,6 +374,10 @@ static void without_nodes_the_quota_tells(void **state)
     assert_int_equal(executor->operations->capacity(executor, &capacity, &error), -1);
     if (!strstr(error.text, "ResourceQuota"))
         fail_msg("%s", error.text);
+    struct nodes *nodes = nodes_new();
+    assert_int_equal(nodes_survey(executor, &capacity, nodes, &error), -1);
+    assert_int_equal(nodes->count, 0);
+    nodes_free(nodes);
     order("\"order\": \"calm\"");
     order("\"order\": \"misbehave\", \"path\": \"v1/pods\", " FORBIDDEN);
     if (executor->operations->capacity(executor, &capacity, &error))
@@ -606,6 +652,7 @@ int main(void)
         cmocka_unit_test(a_job_that_asks_for_debug_stays_for_that_time),
         cmocka_unit_test(trouble_is_told_to_each_job_of_a_batch),
         cmocka_unit_test(capacity_is_what_nodes_have_and_pods_leave),
+        cmocka_unit_test(nodes_say_how_they_are),
         cmocka_unit_test(without_nodes_the_quota_tells),
         cmocka_unit_test(what_is_sent_can_be_shown),
         cmocka_unit_test(a_dry_run_says_what_the_server_would_do),

@@ -608,6 +608,20 @@ class Kubelet:
             else:
                 raise ValueError("no such action: %s" % action)
 
+    def cordon_node(self, name, cordoned):
+        """What kubectl cordon or uncordon sets, and the taint that the node lifecycle controller makes of it."""
+        node = self.store.get(NODES, "", name)
+        spec = {key: value for key, value in node["spec"].items() if key != "unschedulable"}
+        taints = [one for one in spec.pop("taints", ())
+                  if one["key"] != "node.kubernetes.io/unschedulable"]
+        if cordoned:
+            spec["unschedulable"] = True
+            taints.append({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule",
+                           "timeAdded": timestamp()})
+        if taints:
+            spec["taints"] = taints
+        self.store.update(NODES, dict(node, spec=spec))
+
     def lose_node(self, name):
         """The node is not heard of any more; its pods are deleted, and stay until it is back."""
         self.lost.add(name)

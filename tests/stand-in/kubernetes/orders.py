@@ -377,9 +377,7 @@ class Orders:
             self.cluster.add_node(name, order.get("capacity", {"cpu": "64", "memory": "256Gi"}),
                                   order.get("labels"), order.get("taints"))
         elif action in ("cordon", "uncordon"):
-            item = self.store.get(NODES, "", name)
-            spec = dict(item["spec"], unschedulable=action == "cordon")
-            self.store.update(NODES, dict(item, spec=spec))
+            self.cluster.kubelet.cordon_node(name, action == "cordon")
         elif action in ("lose", "back", "remove"):
             getattr(self.cluster.kubelet, action + "_node")(name)
         else:

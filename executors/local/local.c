@@ -1,6 +1,7 @@
 /* executors/local/local.c - the local executor: podman on this machine */
 #include "executors/local/inside.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/system.h"
 #include "executors/local/storage.h"
 #include "executors/local/turns.h"
+#include "executors/nodes.h"
 
 int local_ensure(struct local *local, struct error *error)
 {
@@ -43,48 +45,64 @@ static int local_ready(struct executor *executor, struct error *error)
     return local_ensure((struct local *)(void *)executor, error);
 }
 
-/* Count the GPUs of each type that dlspool.yaml names. */
-static void count_types(struct capacity *capacity, struct free_resources *available)
+/* Add the GPUs of each type that dlspool.yaml names, and those without one. */
+static void add_gpus(struct nodes *nodes, struct node *node, struct free_resources *available)
 {
     const struct machine *machine = available->machine;
+    int all = available->gpus, typed = 0, typed_free = 0;
     for (size_t i = 0; i < machine->gpu_count; i++) {
         struct text type = machine->gpu_types[i];
         size_t known = 0;
-        while (known < capacity->gpu_type_count && !text_is(type, capacity->gpu_types[known].type))
+        while (known < node->gpu_type_count && !text_is(type, node->gpu_types[known].type))
             known++;
-        if (!type.length || known < capacity->gpu_type_count || known == MOST_GPU_TYPES)
+        if (!type.length || known < node->gpu_type_count || known == MOST_GPU_TYPES)
             continue;
-        struct gpu_capacity *of = &capacity->gpu_types[capacity->gpu_type_count++];
         resources_want_gpu_type(available, type);
-        snprintf(of->type, sizeof(of->type), "%.*s", (int)type.length, type.data);
-        of->count = (int)resources_count_gpus(machine, type);
-        of->free = available->gpus;
+        int count = (int)resources_count_gpus(machine, type);
+        nodes_add_gpus(nodes, node, type, count, count - available->gpus);
+        typed += count;
+        typed_free += available->gpus;
     }
+    int others = (int)machine->gpu_count - typed;
+    nodes_add_gpus(nodes, node, TEXT(""), others, others - (all - typed_free));
 }
 
-static int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
+/* This machine, less what containers of all spools have. */
+static int local_nodes(struct executor *executor, struct capacity *capacity, struct nodes *nodes,
+                       struct error *error)
 {
     struct local *local = (struct local *)(void *)executor;
     if (local_ensure(local, error))
         return -1;
     struct arena *arena = arena_new();
     struct podman_container *containers;
+    char host[HOST_NAME_MAX + 1] = "";
     size_t count;
     int result = local_list(local, arena, true, &containers, &count, error);
     if (result == 0) {
         struct free_resources available;
         local_available(local, arena, &available, containers, count);
-        *capacity = (struct capacity){
-            .cpus = local->machine.cpus,
-            .cpus_free = available.cpus > 0 ? available.cpus : 0,
-            .memory = local->machine.memory,
-            .memory_free = available.memory > 0 ? available.memory : 0,
-            .gpus = (int)local->machine.gpu_count,
-            .gpus_free = available.gpus > 0 ? available.gpus : 0,
-        };
-        count_types(capacity, &available);
+        gethostname(host, sizeof(host) - 1);
+        struct node *node = nodes_add(nodes, text_of(host));
+        node->state = NODE_READY;
+        node->cpus = local->machine.cpus;
+        node->cpus_free = available.cpus;
+        node->memory = local->machine.memory;
+        node->memory_free = available.memory;
+        add_gpus(nodes, node, &available);
+        nodes_clamp(node);
+        nodes_sum(nodes, capacity);
+        capacity->nodes = capacity->nodes_ready = 0; /* there is only this */
     }
     arena_free(arena);
+    return result;
+}
+
+static int local_capacity(struct executor *executor, struct capacity *capacity, struct error *error)
+{
+    struct nodes *nodes = nodes_new();
+    int result = local_nodes(executor, capacity, nodes, error);
+    nodes_free(nodes);
     return result;
 }
 
@@ -129,6 +147,7 @@ static const struct executor_operations operations = {
     .remove = local_remove,
     .needs = local_needs,
     .capacity = local_capacity,
+    .nodes = local_nodes,
     .inspect = local_inspect,
     .has_image = local_has_image,
     .resizable = local_resizable,

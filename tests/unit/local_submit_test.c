@@ -1,4 +1,5 @@
 /* tests/unit/local_submit_test.c - a job is handed to podman exactly once, if there is room */
+#include "executors/nodes.h"
 #include "executors/registry/registry.h"
 #include "tests/unit/local_fixture.h"
 
@@ -158,7 +159,18 @@ static void gpus_of_several_types_are_told_apart(void **state)
     fixture_hand_in(f, &job);
     assert_int_equal(job.outcome, SUBMIT_NO_ROOM);
     assert_string_equal(job.error.text, "needs 1 GPU of type A100, 0 of 2 free");
-    assert_int_equal(f->executor->operations->capacity(f->executor, &capacity, NULL), 0);
+    struct nodes *nodes = nodes_new();
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    assert_int_equal(nodes_survey(f->executor, &capacity, nodes, NULL), 0);
+    assert_int_equal(nodes->count, 1);
+    assert_string_equal(nodes->items[0].name.data, host);
+    assert_int_equal(nodes->items[0].state, NODE_READY);
+    assert_int_equal(nodes->items[0].gpus, 3);
+    assert_int_equal(nodes->items[0].gpus_free, 1);
+    assert_int_equal(nodes->items[0].cpus_free, capacity.cpus_free);
+    assert_int_equal(capacity.nodes, 0);
+    nodes_free(nodes);
     assert_int_equal(capacity.gpus_free, 1);
     assert_int_equal(capacity.gpu_type_count, 2);
     assert_string_equal(capacity.gpu_types[0].type, "T4");

@@ -32,7 +32,7 @@ int report_make(struct report *report, const struct spool *spool, struct error *
 {
     int64_t noted;
     report->now = clock_now();
-    if (capacity_file_read(spool, &report->capacity, &noted))
+    if (capacity_file_read(spool, &report->capacity, NULL, &noted))
         report->capacity = (struct capacity){0};
     report->sums = report_sums_new(report->kind, &report->filter);
     if (usage_scan(spool, usage_filter_since(&report->filter), take_attempt, report->sums, error))

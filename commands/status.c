@@ -99,8 +99,8 @@ static void ask_executor(struct report *report)
 {
     struct executor *executor = ask_open(&report->spool, &report->settings, &report->not_ready);
     if (!executor) {
-        report->has_capacity =
-            capacity_file_read(&report->spool, &report->capacity, &report->capacity_time) == 0;
+        report->has_capacity = capacity_file_read(&report->spool, &report->capacity, NULL,
+                                                  &report->capacity_time) == 0;
         return;
     }
     report->asked = true;

@@ -85,7 +85,7 @@ static void add_capacity(struct exchange *exchange, struct buffer *out)
     int64_t time;
     char when[CLOCK_TEXT_SIZE];
     html_heading(out, "Capacity");
-    if (capacity_file_read(exchange->spool, &capacity, &time)) {
+    if (capacity_file_read(exchange->spool, &capacity, NULL, &time)) {
         html_say(out, "note",
                  TEXT("It is not known: the daemon asks the executor while there are jobs."));
         return;

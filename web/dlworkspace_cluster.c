@@ -112,7 +112,7 @@ struct value *dlworkspace_cluster_tree(const struct spool *spool, struct arena *
     struct capacity capacity = {0};
     int64_t time = 0;
     char text[CLOCK_TEXT_SIZE];
-    if (capacity_file_read(spool, &capacity, &time))
+    if (capacity_file_read(spool, &capacity, NULL, &time))
         time = 0;
     put_capacity(arena, tree, &capacity);
     size_t jobs = add_users(spool, arena, users);

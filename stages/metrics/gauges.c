@@ -198,7 +198,7 @@ static void add_capacity(struct gauges *gauges, struct executor *executor)
     struct capacity capacity;
     int64_t time = gauges->now;
     struct error error;
-    bool known = capacity_file_read(gauges->spool, &capacity, &time) == 0;
+    bool known = capacity_file_read(gauges->spool, &capacity, NULL, &time) == 0;
     if (!known && executor && executor->operations->capacity) {
         capacity = (struct capacity){0};
         known = executor->operations->capacity(executor, &capacity, &error) == 0;

@@ -37,6 +37,7 @@ int command_report(int argument_count, char **arguments);
 int command_history(int argument_count, char **arguments);
 int command_metrics(int argument_count, char **arguments);
 int command_limits(int argument_count, char **arguments);
+int command_nodes(int argument_count, char **arguments);
 int command_share(int argument_count, char **arguments);
 int command_simulate(int argument_count, char **arguments);
 int command_token(int argument_count, char **arguments);

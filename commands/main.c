@@ -34,6 +34,7 @@ static const struct verb verbs[] = {
     {"refuse", command_refuse, "refuse to approve jobs, which then end in failed/", NULL},
     {"status", command_status, "show the daemon, job counts by state, and available resources",
      NULL},
+    {"nodes", command_nodes, "show the machines of the executor, and which take jobs", NULL},
     {"limits", command_limits, "show who may have how much, has it, and waits for it", NULL},
     {"share", command_share,
      "show what users and groups have used of late, and what part is theirs", NULL},

@@ -2,7 +2,7 @@
 # Every verb explains itself; a mistyped word names the nearest one; statuses are 0, 1 and 2.
 . "$(dirname "$0")/lib.bash"
 
-verbs="init run submit list show logs wait kill retry hold release approve refuse top priority resubmit prune render convert diff plan check eval history acct report limits share metrics pause resume simulate web token version"
+verbs="init run submit list show logs wait kill retry hold release approve refuse top priority resubmit prune render convert diff plan check eval history acct report nodes limits share metrics pause resume simulate web token version"
 
 like "$("$DLSPOOL" --help)" 'usage: dlspool' "--help shows the usage"
 for verb in $verbs; do

@@ -326,6 +326,7 @@ described() {
 printed() {
     jq -r 'if type == "array" then .[] else . end | select(has("error") | not)
         | if has("job") then .job = 1 elif has("result") then .result = 1 else . end
+        | if .nodes | type == "array" then (.nodes[].gpu_types) |= with_entries(.key = "TYPE") else . end
         | if .executor | type == "object" then
             (.executor.host | objects) |= with_entries(.key = "LIBRARY")
             | (.executor.capacity | objects | .gpu_types) |= with_entries(.key = "TYPE") else . end
@@ -399,6 +400,20 @@ start_daemon
 keep token --name laptop
 keep token --list
 keep token --revoke laptop
+# A node of which all is known.
+in=$scratch/another
+sed -i "s|^executor: .*|executor: slurm|; s|^  address: unix:/run/slurmrestd.*|  address: unix:$scratch/rest|" "$in/dlspool.yaml"
+python3 -B "$top/tests/stand-in/slurmrestd" --socket "$scratch/rest" --nodes '[{"name": "n1", "state": "idle", "state_flags": ["DRAIN"],
+    "reason": "a fan", "reason_set_by_user": "ann", "reason_changed_at": 1764125000, "cpus": 8, "alloc_cpus": 1, "real_memory": 100,
+    "gres": "gpu:a100:4", "gres_used": "gpu:a100:1", "features": "fast,near"}]' &
+rest=$!
+wait_for 10 test -S "$scratch/rest"
+in=$in keep nodes
+output=$("$DLSPOOL" -s "$in" nodes 2>&1)
+like "$output" '^n1 +drained +1 of 8 +0 bytes of 100 MiB +1 of 4 a100 +a fan [(]ann, 20' "nodes tells which node takes no jobs, and why"
+kill "$rest"
+run dlspool -s "$in" nodes
+is $status 1 "nodes of an executor that is away is refused"
 stop_daemon
 keep web --socket "$scratch/plain/web" &
 wait_for 10 test -s "$scratch/json/web"

@@ -84,18 +84,18 @@ static void print_help(FILE *out)
 static const struct {
     const char *word, *verb;
 } others[] = {
-    {"cancel", "kill"},    {"delete", "kill"},    {"stop", "kill"},      {"scancel", "kill"},
-    {"rm", "kill"},        {"qdel", "kill"},      {"ps", "list"},        {"queue", "list"},
-    {"squeue", "list"},    {"get", "list"},       {"ls", "list"},        {"jobs", "list"},
-    {"qstat", "list"},     {"sacct", "acct"},     {"sreport", "report"}, {"describe", "show"},
-    {"inspect", "show"},   {"why", "show"},       {"events", "show"},    {"scontrol", "show"},
-    {"requeue", "retry"},  {"restart", "retry"},  {"resume", "release"}, {"unhold", "release"},
-    {"suspend", "hold"},   {"pause", "hold"},     {"sbatch", "submit"},  {"qsub", "submit"},
-    {"run-job", "submit"}, {"apply", "submit"},   {"create", "submit"},  {"launch", "submit"},
-    {"add", "submit"},     {"log", "logs"},       {"tail", "logs"},      {"sinfo", "status"},
-    {"info", "status"},    {"top", "status"},     {"start", "run"},      {"serve", "run"},
-    {"daemon", "run"},     {"validate", "check"}, {"deny", "refuse"},    {"reject", "refuse"},
-    {"accept", "approve"},
+    {"cancel", "kill"},    {"delete", "kill"},   {"stop", "kill"},      {"scancel", "kill"},
+    {"rm", "kill"},        {"qdel", "kill"},     {"ps", "list"},        {"queue", "list"},
+    {"squeue", "list"},    {"get", "list"},      {"ls", "list"},        {"jobs", "list"},
+    {"qstat", "list"},     {"sacct", "acct"},    {"sreport", "report"}, {"describe", "show"},
+    {"inspect", "show"},   {"why", "show"},      {"events", "show"},    {"scontrol", "show"},
+    {"requeue", "retry"},  {"restart", "retry"}, {"resume", "release"}, {"unhold", "release"},
+    {"suspend", "hold"},   {"pause", "hold"},    {"sbatch", "submit"},  {"qsub", "submit"},
+    {"run-job", "submit"}, {"apply", "submit"},  {"create", "submit"},  {"launch", "submit"},
+    {"add", "submit"},     {"log", "logs"},      {"tail", "logs"},      {"sinfo", "nodes"},
+    {"info", "status"},    {"hosts", "nodes"},   {"machines", "nodes"}, {"top", "status"},
+    {"start", "run"},      {"serve", "run"},     {"daemon", "run"},     {"validate", "check"},
+    {"deny", "refuse"},    {"reject", "refuse"}, {"accept", "approve"},
 };
 
 static const char *nearest_verb(const char *word)

@@ -1,5 +1,9 @@
 /* stages/prune/waited.c - jobs that others wait for
  *
+ * However many are waited for, and whoever's they are, the memory is the same: of each word one bit is kept, at a
+ * place that nobody can choose.  So a job may stay once because others' words fall together with its own; the next
+ * process has other places.
+ *
  * Weakness: a job that comes to held/ between the last look and the removal, and names one that ended
  * as long ago as `keep` says, finds it gone, and fails with a sentence that says so.
  */
@@ -10,24 +14,24 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/names.h"
+#include "base/hash.h"
 #include "spool/jobs.h"
 #include "spool/record.h"
 
-enum { MOST_WAITED = 1 << 20 };
+/* 16 MiB, of which memory is taken as words come: a million of them keep less than one in a hundred other jobs. */
+enum { PLACES = 1 << 27, BYTE_BITS = 8 };
 
 struct waited {
     const struct spool *spool;
-    struct names *words; /* ids, and names */
+    unsigned char *words; /* bits, of ids and names */
     struct arena *arena;
-    bool full;
 };
 
 struct waited *waited_new(const struct spool *spool)
 {
     struct waited *waited = memory_allocate(sizeof(*waited));
     waited->spool = spool;
-    waited->words = names_new(MOST_WAITED, 1);
+    waited->words = memory_allocate(PLACES / BYTE_BITS);
     waited->arena = arena_new();
     return waited;
 }
@@ -36,15 +40,27 @@ void waited_free(struct waited *waited)
 {
     if (!waited)
         return;
-    names_free(waited->words);
+    free(waited->words);
     arena_free(waited->arena);
     free(waited);
 }
 
-static void add_word(struct waited *waited, struct text word)
+static size_t place_of(struct text word)
 {
-    if (word.length && !names_find(waited->words, word) && !names_add(waited->words, word))
-        waited->full = true;
+    return (size_t)(hash_secret(word) % PLACES);
+}
+
+void waited_add(struct waited *waited, struct text word)
+{
+    size_t place = place_of(word);
+    if (word.length)
+        waited->words[place / BYTE_BITS] |= (unsigned char)(1u << place % BYTE_BITS);
+}
+
+static bool has_word(const struct waited *waited, struct text word)
+{
+    size_t place = place_of(word);
+    return waited->words[place / BYTE_BITS] >> place % BYTE_BITS & 1;
 }
 
 /* The name as ids have it, with the dash. */
@@ -57,12 +73,12 @@ static void add_awaited(struct waited *waited, const struct awaited *awaited)
 {
     char id[ID_SIZE];
     if (awaited->id.length) {
-        add_word(waited, awaited->id);
+        waited_add(waited, awaited->id);
         return;
     }
     id_make(awaited->job, "0000000000000", id);
-    add_word(waited, awaited->job); /* it may be an id */
-    add_word(waited, name_of(id));
+    waited_add(waited, awaited->job); /* it may be an id */
+    waited_add(waited, name_of(id));
 }
 
 /* What has been met already does not matter any more: `released` says so. */
@@ -91,13 +107,10 @@ int waited_read(struct waited *waited, bool failed, struct error *error)
     if (jobs_walk(waited->spool, STATE_HELD, take_job, waited) ||
         (failed && jobs_walk(waited->spool, STATE_FAILED, take_job, waited)))
         return error_errno(error, "what jobs wait for could not be read");
-    if (waited->full)
-        return error_set(error, "more than %d jobs are waited for; nothing is removed",
-                         MOST_WAITED);
     return 0;
 }
 
 bool waited_for(const struct waited *waited, const char *id)
 {
-    return names_find(waited->words, text_of(id)) || names_find(waited->words, name_of(id));
+    return has_word(waited, text_of(id)) || has_word(waited, name_of(id));
 }

@@ -1,4 +1,7 @@
-/* stages/prune/waited.h - jobs that others wait for: by id, or by a name that is not resolved yet */
+/* stages/prune/waited.h - jobs that others wait for: by id, or by a name that is not resolved yet
+ *
+ * However many there are, the memory is bounded: so nobody can keep others' jobs from being pruned.
+ */
 #ifndef STAGES_PRUNE_WAITED_H
 #define STAGES_PRUNE_WAITED_H
 
@@ -15,7 +18,11 @@ void waited_free(struct waited *waited); /* NULL is fine */
  * themselves.  -1 and a sentence when that cannot be known: then nothing may be removed. */
 int waited_read(struct waited *waited, bool failed, struct error *error);
 
-/* Does a job wait for that one, or for one of its name? */
+/* Note a word by which one is waited for: an id, or a name as ids begin with it, with its dash. */
+void waited_add(struct waited *waited, struct text word);
+
+/* Does a job wait for that one, or for one of its name?  Where millions are waited for it may say so of another one,
+ * until the next process. */
 bool waited_for(const struct waited *waited, const char *id);
 
 #endif

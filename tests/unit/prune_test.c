@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "stages/prune/waited.h"
 #include "stages/shared/control_file.h"
 
 static const int64_t noon = 1790000000000; /* 2026-09-21T13:33:20Z */
@@ -345,6 +346,32 @@ static void what_is_waited_for_or_wanted_stays(void **state)
     assert_int_equal(count_lines(one), 0);
 }
 
+/* However many words jobs wait for, these stay, and nearly all others go. */
+static void many_words_keep_no_others(void **state)
+{
+    enum { WORDS = 2000000, OTHERS = 1000 };
+    char id[ID_SIZE];
+    int kept = 0;
+    struct waited *waited = waited_new(&spool);
+    (void)state;
+    for (int i = 0; i < WORDS; i++) {
+        snprintf(id, sizeof(id), "n%d-1kzzzzzzz0001", i);
+        waited_add(waited, text_of(id));
+    }
+    waited_add(waited, TEXT("named-"));
+    for (int i = 0; i < WORDS; i += WORDS / 1000) {
+        snprintf(id, sizeof(id), "n%d-1kzzzzzzz0001", i);
+        assert_true(waited_for(waited, id));
+    }
+    assert_true(waited_for(waited, "named-1kzzzzzzz0002"));
+    for (int i = 0; i < OTHERS; i++) {
+        snprintf(id, sizeof(id), "o%d-1kzzzzzzz0001", i);
+        kept += waited_for(waited, id);
+    }
+    assert_in_range(kept, 0, OTHERS / 10);
+    waited_free(waited);
+}
+
 static bool asked;
 
 /* Somebody asks for a retry in the moment before the job is taken away. */
@@ -631,6 +658,7 @@ int main(void)
         TEST(a_dry_run_changes_nothing),
         TEST(archives_have_the_modes_of_files),
         TEST(what_is_waited_for_or_wanted_stays),
+        TEST(many_words_keep_no_others),
         TEST(a_retry_asked_for_meanwhile_is_not_lost),
         TEST(another_end_is_another_line),
         TEST(output_goes_first),

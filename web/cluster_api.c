@@ -1,7 +1,8 @@
-/* web/cluster_api.c - /dlspool/v1/limits and /share: who may have what, and has it */
+/* web/cluster_api.c - /dlspool/v1/nodes, /limits and /share: what there is, who may have what, and has it */
 #include "web/cluster_api.h"
 
 #include "client/limit_amounts.h"
+#include "client/node_tree.h"
 #include "client/share_lines.h"
 #include "spool/settings.h"
 
@@ -51,6 +52,23 @@ static void show_share(struct exchange *exchange)
     reply_tree(exchange, share_tree);
 }
 
-const struct route cluster_api_routes[] = {{"GET", "/dlspool/v1/limits", show_limits},
+/* As the daemon was told last: a page may not ask the executor. */
+static void show_nodes(struct exchange *exchange)
+{
+    struct capacity capacity;
+    struct nodes *nodes = nodes_new();
+    int64_t time;
+    if (capacity_file_read(exchange->spool, &capacity, nodes, &time))
+        exchange_reply_problem(exchange, HTTP_NOT_FOUND,
+                               "what nodes there are is not known: the daemon asks the executor "
+                               "while there are jobs");
+    else
+        exchange_reply_json(exchange, HTTP_OK,
+                            node_tree_make(exchange->arena, &capacity, nodes, time));
+    nodes_free(nodes);
+}
+
+const struct route cluster_api_routes[] = {{"GET", "/dlspool/v1/nodes", show_nodes},
+                                           {"GET", "/dlspool/v1/limits", show_limits},
                                            {"GET", "/dlspool/v1/share", show_share},
                                            {.pattern = NULL}};

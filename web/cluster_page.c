@@ -1,4 +1,4 @@
-/* web/cluster_page.c - the page of what there is, and who has it: capacity, queues, users */
+/* web/cluster_page.c - the page of what there is, and who has it: capacity, nodes, queues, users */
 #include "web/cluster_page.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "stages/shared/use.h"
 #include "web/html.h"
 #include "web/limits_table.h"
+#include "web/nodes_table.h"
 
 /* ---- the daemon ---- */
 
@@ -73,43 +74,51 @@ static void add_amount(struct buffer *out, const struct amount *amount)
         amount->format == format_count ? "them" : "it");
 }
 
-/* What the executor has, as the daemon last found it. */
-static void add_capacity(struct exchange *exchange, struct buffer *out)
+static void add_amounts(struct buffer *out, const struct capacity *capacity)
 {
     static const struct html_column columns[] = {{"Of", ""},
                                                  {"Used", "number"},
                                                  {"Free", "number"},
                                                  {"In all", "number"},
                                                  {"Part used", ""}};
-    struct capacity capacity;
-    int64_t time;
-    char when[CLOCK_TEXT_SIZE];
-    html_heading(out, "Capacity");
-    if (capacity_file_read(exchange->spool, &capacity, NULL, &time)) {
-        html_say(out, "note",
-                 TEXT("It is not known: the daemon asks the executor while there are jobs."));
-        return;
-    }
     const struct amount amounts[] = {
-        {"CPUs", capacity.cpus, capacity.cpus_free, quantity_format_cpus},
-        {"Memory", capacity.memory, capacity.memory_free, quantity_format_bytes},
-        {"GPUs", capacity.gpus, capacity.gpus_free, format_count}};
+        {"CPUs", capacity->cpus, capacity->cpus_free, quantity_format_cpus},
+        {"Memory", capacity->memory, capacity->memory_free, quantity_format_bytes},
+        {"GPUs", capacity->gpus, capacity->gpus_free, format_count}};
     html_table_begin(out, "Capacity", columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < ARRAY_COUNT(amounts); i++)
         add_amount(out, &amounts[i]);
-    for (size_t i = 0; i < capacity.gpu_type_count; i++) {
-        const struct gpu_capacity *gpus = &capacity.gpu_types[i];
+    for (size_t i = 0; i < capacity->gpu_type_count; i++) {
+        const struct gpu_capacity *gpus = &capacity->gpu_types[i];
         struct amount amount = {gpus->type, gpus->count, gpus->free, format_count};
         add_amount(out, &amount);
     }
     html_table_end(out);
-    if (capacity.nodes)
-        buffer_printf(out, "<p>%d of %d nodes take jobs.</p>\n", capacity.nodes_ready,
-                      capacity.nodes);
-    if (capacity.note[0])
-        html_say(out, "note", text_of(capacity.note));
-    buffer_printf(out, "<p class=\"muted\">As the daemon found it %s.</p>\n",
-                  clock_local(time, when));
+}
+
+/* What the executor has, and where, as the daemon last found it. */
+static void add_capacity(struct exchange *exchange, struct buffer *out)
+{
+    struct capacity capacity;
+    struct nodes *nodes = nodes_new();
+    int64_t time;
+    char when[CLOCK_TEXT_SIZE];
+    html_heading(out, "Capacity");
+    if (capacity_file_read(exchange->spool, &capacity, nodes, &time)) {
+        html_say(out, "note",
+                 TEXT("It is not known: the daemon asks the executor while there are jobs."));
+    } else {
+        add_amounts(out, &capacity);
+        if (capacity.nodes)
+            buffer_printf(out, "<p>%d of %d nodes take jobs.</p>\n", capacity.nodes_ready,
+                          capacity.nodes);
+        if (capacity.note[0])
+            html_say(out, "note", text_of(capacity.note));
+        buffer_printf(out, "<p class=\"muted\">As the daemon found it %s.</p>\n",
+                      clock_local(time, when));
+        nodes_table_add(exchange, out, nodes);
+    }
+    nodes_free(nodes);
 }
 
 /* ---- who has it ---- */

@@ -208,6 +208,7 @@ cat >"$scratch/table" <<TABLE
 400 GET /acct query=starttime=tomorrow-ish
 200 GET /report query=by=queues&all=true
 400 GET /report
+200 GET /nodes
 200 GET /limits
 200 GET /share
 200 GET /tokens
@@ -228,6 +229,9 @@ cat >"$scratch/table" <<TABLE
 ! mkdir $spool/incoming/page-once-$(printf '5002 taken' | sha256sum | cut -d' ' -f1).sh
 409 POST /jobs type=application/json header=Idempotency-Key:taken body={"name":"taken","script":"echo"}
 202 POST /jobs type=application/yaml body=script:%20echo
+! mv $spool/capacity $scratch/capacity
+404 GET /nodes
+! mv $scratch/capacity $spool/capacity
 ! pkill -CONT -P $daemon
 TABLE
 printf 'name: faulty\nscirpt: x\n' >"$scratch/faulty.yaml" && chown 5002:5002 "$scratch/faulty.yaml" && mv "$scratch/faulty.yaml" "$spool/incoming/"

@@ -105,6 +105,16 @@ like "$(as 1 "/jobs?q=nowhere")" 'There is no such job' "or finds none"
 like "$(as 1 /jobs)" "aria-label=\"$id\">" "a box to tick says which job it is of"
 like "$(as 1 /cluster)" '<h2>Queues</h2>.*No job runs or waits there' "nobody has anything"
 like "$(as 1 /cluster)" '<th scope="row">user user2</th><td>gpus</td>' "all limits are there"
+cat >>"$spool/capacity" <<EOF
+2026-11-26T10:00:00.000Z node name=n1 state=ready word=IDLE cpus=8000 cpus_free=2000 memory=2147483648 memory_free=0 gpus=4 gpus_free=1
+2026-11-26T10:00:00.000Z node_gpus node=n1 type=a100 count=4 free=1
+2026-11-26T10:00:00.000Z node name=n2 state=drained reason="<b>a fan</b>" by=ann since=2026-11-26T09:00:00.000Z cpus=8000 cpus_free=8000 memory=0 memory_free=0 gpus=0 gpus_free=0 features=fast
+EOF
+page=$(as 1 /cluster)
+looks_good "a page with nodes" "$page"
+like "$page" '<th scope="row">n2</th><td>drained</td>.*&lt;b&gt;a fan&lt;/b&gt; [(]ann, 2026-11-26 .*<th scope="row">n1</th><td>ready</td><td class="number">6 of 8' \
+    "nodes that take no jobs come first, with the reason"
+like "$page" '<td class="number">3 of 4 a100</td>' "GPUs by type"
 page=$(as 1 /me)
 like "$page" '<dd>user1</dd>.*<dt>Number</dt><dd>5001</dd>.*<th scope="row">user each</th><td>running</td>' "users see who they are, and what they may"
 token=$(setpriv --reuid 5001 --regid 5001 --clear-groups "$DLSPOOL" -s "$spool" token --scope read --name laptop 2>"$scratch/said")
@@ -143,6 +153,7 @@ same() {
 }
 like "$(as 1 /dlspool/v1/limits)" '"of":"queue","name":"night"' "limits have the queue"
 same 1 limits . limits
+same 1 nodes . nodes
 same 1 share 'map(.gpu_seconds |= round | .share |= (. * 1000 | round))' share
 like "$(as 1 /dlspool/v1/share)" '"name":"user1","group":null,"weight":2' "shares have the user"
 for by in utilization users groups queues sizes deadlines; do

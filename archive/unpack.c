@@ -102,12 +102,18 @@ int unpack_next(struct unpack *unpack, struct unpack_member *member, struct erro
     return 1;
 }
 
+ssize_t unpack_read(struct unpack *unpack, char *bytes, size_t most, struct error *error)
+{
+    la_ssize_t got = unpack->library->archive_read_data(unpack->archive, bytes, most);
+    return got < 0 ? failed(unpack, error) : got;
+}
+
 int unpack_copy(struct unpack *unpack, int file, struct error *error)
 {
     char bytes[READ_BYTES];
-    la_ssize_t got;
-    while ((got = unpack->library->archive_read_data(unpack->archive, bytes, sizeof(bytes))) > 0)
+    ssize_t got;
+    while ((got = unpack_read(unpack, bytes, sizeof(bytes), error)) > 0)
         if (file_write_all(file, (struct text){bytes, (size_t)got}, "what an archive has", error))
             return -1;
-    return got < 0 ? failed(unpack, error) : 0;
+    return (int)got;
 }

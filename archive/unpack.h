@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -24,6 +25,8 @@ void unpack_close(struct unpack *unpack); /* NULL is fine */
 
 /* The next entry: 1; 0 at the end of the archive; -1 and a sentence. */
 int unpack_next(struct unpack *unpack, struct unpack_member *member, struct error *error);
+/* Read on in the bytes of the entry: how many, 0 at their end, -1 and a sentence. */
+ssize_t unpack_read(struct unpack *unpack, char *bytes, size_t most, struct error *error);
 /* Write the bytes of the entry to an open file.  -1 and a sentence. */
 int unpack_copy(struct unpack *unpack, int file, struct error *error);
 

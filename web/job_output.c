@@ -16,7 +16,7 @@
 #include "base/system.h"
 #include "web/html.h"
 
-enum { SHOWN_BYTES = 16 * 1024, SHOWN_FILES = 6, MOST_FILES = 4096 };
+enum { SHOWN_BYTES = 16 * 1024, MOST_FILES = 4096 };
 
 int job_output_directory(const struct exchange *exchange, const struct job_view *view,
                          char name[static JOB_OUTPUT_NAME_SIZE], struct error *error)
@@ -57,6 +57,34 @@ static bool read_end(int file, off_t size, off_t most, struct buffer *bytes, str
     return true;
 }
 
+/* The beginning of its <pre>, with what a script needs to go on from the byte `end`. */
+static void begin_text(struct buffer *out, const char *name, const char *follow, off_t end)
+{
+    buffer_add_string(out, "<pre tabindex=\"0\" role=\"group\" aria-label=\"");
+    html_string(out, name);
+    if (follow) {
+        buffer_add_string(out, "\" data-file=\"");
+        html_string(out, follow);
+        buffer_printf(out, "\" data-from=\"%" PRId64, (int64_t)end);
+    }
+    buffer_add_string(out, "\">");
+}
+
+static void end_text(struct buffer *out, const char *link, bool is_cut)
+{
+    buffer_add_string(out, "</pre>\n<p><a href=\"");
+    html_string(out, link);
+    buffer_printf(out, "\">%s</a></p>\n", is_cut ? "All of it; this is its end" : "As a file");
+}
+
+void job_output_add_text(struct buffer *out, const char *name, struct text text, bool is_cut,
+                         const char *link)
+{
+    begin_text(out, name, NULL, 0);
+    html_text(out, text);
+    end_text(out, link, is_cut);
+}
+
 void job_output_add_file(struct buffer *out, int directory, const char *name, const char *link,
                          off_t most, const char *follow)
 {
@@ -70,18 +98,9 @@ void job_output_add_file(struct buffer *out, int directory, const char *name, co
     }
     bool is_cut = read_end(file, status.st_size, most, &bytes, &text);
     sys.close(file);
-    buffer_add_string(out, "<pre tabindex=\"0\" role=\"group\" aria-label=\"");
-    html_string(out, name);
-    if (follow) {
-        buffer_add_string(out, "\" data-file=\"");
-        html_string(out, follow);
-        buffer_printf(out, "\" data-from=\"%" PRId64, (int64_t)status.st_size);
-    }
-    buffer_add_string(out, "\">");
+    begin_text(out, name, follow, status.st_size);
     html_text(out, text);
-    buffer_add_string(out, "</pre>\n<p><a href=\"");
-    html_string(out, link);
-    buffer_printf(out, "\">%s</a></p>\n", is_cut ? "All of it; this is its end" : "As a file");
+    end_text(out, link, is_cut);
     buffer_free(&bytes);
 }
 
@@ -119,7 +138,7 @@ static struct text attempt_of(struct exchange *exchange)
     return exchange_query(exchange, "attempt");
 }
 
-static const char *link_to_file(struct exchange *exchange, const char *id, const char *name)
+const char *job_output_link(struct exchange *exchange, const char *id, const char *name)
 {
     struct buffer link = {0};
     buffer_printf(&link, "/dlspool/v1/jobs/%s/output/", id);
@@ -137,18 +156,23 @@ static void add_shown(struct exchange *exchange, struct buffer *out, const struc
     buffer_add_string(out, "<h3>");
     html_string(out, name);
     buffer_add_string(out, "</h3>\n");
-    job_output_add_file(out, files->directory, name, link_to_file(exchange, id, name), SHOWN_BYTES,
-                        attempt_of(exchange).length ? NULL : name);
+    job_output_add_file(out, files->directory, name, job_output_link(exchange, id, name),
+                        SHOWN_BYTES, attempt_of(exchange).length ? NULL : name);
 }
 
-/* A row of a file that is not shown: its size, and a link that shows it alone. */
-static void add_listed(struct exchange *exchange, struct buffer *out, const struct files *files,
-                       const char *id, const char *name)
+void job_output_begin_listed(struct buffer *out)
 {
-    struct stat status;
+    static const struct html_column columns[] = {{"File", ""}, {"Size", "number"}};
+    buffer_add_string(out, "<h3>More files</h3>\n");
+    html_table_begin(out, "Files of the output", columns, ARRAY_COUNT(columns));
+}
+
+void job_output_add_listed(struct exchange *exchange, struct buffer *out, const char *id,
+                           const char *name, int64_t bytes)
+{
     char size[QUANTITY_TEXT_SIZE] = "";
-    if (sys.fstatat(files->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-        quantity_format_bytes(status.st_size, size);
+    if (bytes >= 0)
+        quantity_format_bytes(bytes, size);
     buffer_printf(out, "<tr><th scope=\"row\"><a href=\"/jobs/%s?task=", id);
     exchange_add_encoded(out, text_of(name));
     html_query(out, exchange, (const char *const[]){"attempt"}, 1);
@@ -159,28 +183,43 @@ static void add_listed(struct exchange *exchange, struct buffer *out, const stru
     buffer_add_string(out, "</tr>\n");
 }
 
+static void add_listed(struct exchange *exchange, struct buffer *out, const struct files *files,
+                       const char *id, const char *name)
+{
+    struct stat status;
+    bool known = sys.fstatat(files->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    job_output_add_listed(exchange, out, id, name, known ? status.st_size : -1);
+}
+
 static void add_files(struct exchange *exchange, struct buffer *out, const struct files *files,
                       const char *id)
 {
-    static const struct html_column columns[] = {{"File", ""}, {"Size", "number"}};
     struct text only = exchange_query(exchange, "task");
     size_t shown = 0;
     for (size_t i = 0; i < files->count; i++)
-        if (only.length ? text_is(only, files->names[i]) : i < SHOWN_FILES) {
+        if (only.length ? text_is(only, files->names[i]) : i < JOB_OUTPUT_FILES) {
             add_shown(exchange, out, files, id, files->names[i]);
             shown++;
         }
     if (shown == files->count)
         return;
-    buffer_add_string(out, "<h3>More files</h3>\n");
-    html_table_begin(out, "Files of the output", columns, ARRAY_COUNT(columns));
+    job_output_begin_listed(out);
     for (size_t i = 0; i < files->count; i++)
-        if (only.length ? !text_is(only, files->names[i]) : i >= SHOWN_FILES)
+        if (only.length ? !text_is(only, files->names[i]) : i >= JOB_OUTPUT_FILES)
             add_listed(exchange, out, files, id, files->names[i]);
     html_table_end(out);
 }
 
 /* ---- attempts ---- */
+
+void job_output_add_attempt(struct buffer *out, const char *id, int attempt, bool present,
+                            bool chosen)
+{
+    buffer_printf(out, " <a href=\"/jobs/%s", id);
+    if (!present)
+        buffer_printf(out, "?attempt=%d", attempt);
+    buffer_printf(out, "#output\"%s>%d</a>", chosen ? " aria-current=\"true\"" : "", attempt);
+}
 
 static void add_attempts(struct exchange *exchange, struct buffer *out, const struct job_view *view,
                          int job)
@@ -196,11 +235,8 @@ static void add_attempts(struct exchange *exchange, struct buffer *out, const st
         snprintf(name, sizeof(name), "output-%d", i);
         if (!present && sys.fstatat(job, name, &status, AT_SYMLINK_NOFOLLOW))
             continue;
-        buffer_printf(out, " <a href=\"/jobs/%s", view->place.id);
-        if (!present)
-            buffer_printf(out, "?attempt=%d", i);
-        buffer_printf(out, "#output\"%s>%d</a>",
-                      chosen == i || (chosen < 0 && present) ? " aria-current=\"true\"" : "", i);
+        job_output_add_attempt(out, view->place.id, i, present,
+                               chosen == i || (chosen < 0 && present));
     }
     buffer_add_string(out, "</p>\n");
 }

@@ -24,4 +24,17 @@ void job_output_add(struct exchange *exchange, struct buffer *out, const struct 
 void job_output_add_file(struct buffer *out, int directory, const char *name, const char *link,
                          off_t most, const char *follow);
 
+/* The pieces of it, for output that is not in a directory: what a file holds, or its end; the address of all of a file;
+ * and, of files from JOB_OUTPUT_FILES on, a row of the table of the others (bytes -1: not known). */
+enum { JOB_OUTPUT_FILES = 6 };
+void job_output_add_text(struct buffer *out, const char *name, struct text text, bool is_cut,
+                         const char *link);
+const char *job_output_link(struct exchange *exchange, const char *id, const char *name);
+void job_output_begin_listed(struct buffer *out);
+void job_output_add_listed(struct exchange *exchange, struct buffer *out, const char *id,
+                           const char *name, int64_t bytes);
+/* A link to the output of another attempt. */
+void job_output_add_attempt(struct buffer *out, const char *id, int attempt, bool present,
+                            bool chosen);
+
 #endif

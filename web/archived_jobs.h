@@ -1,7 +1,7 @@
 /* web/archived_jobs.h - jobs that have gone to archives, from the lines of their indexes
  *
- * What everybody may know of a job is there, and the first sentence of its why; its log, its output and its job file
- * are in the archives, which `dlspool show` and `dlspool logs` read.
+ * What everybody may know of a job is there, and the first sentence of its why; its files are in the archives
+ * (web/archived_files.h).
  */
 #ifndef WEB_ARCHIVED_JOBS_H
 #define WEB_ARCHIVED_JOBS_H

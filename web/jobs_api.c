@@ -13,6 +13,7 @@
 #include "client/array_tasks.h"
 #include "client/outlook.h"
 #include "spool/meant.h"
+#include "web/archived_api.h"
 #include "web/archived_jobs.h"
 #include "web/job_list.h"
 #include "web/job_output.h"
@@ -140,56 +141,83 @@ static void reply_file(struct exchange *exchange, int directory, const char *nam
         sys.close(directory);
 }
 
-static void show_log(struct exchange *exchange)
+/* Find the job, also an archived one.  False after a reply. */
+static bool find_anywhere(struct exchange *exchange, struct job_view *view)
+{
+    struct error error;
+    int status = jobs_api_look_anywhere(exchange, view, &error);
+    if (status != HTTP_OK)
+        exchange_reply_problem(exchange, status, error.text);
+    return status == HTTP_OK;
+}
+
+static void show_named(struct exchange *exchange, const char *name)
 {
     struct job_view view;
-    if (jobs_api_find(exchange, &view))
-        reply_file(exchange, job_open(exchange->spool, &view.place), "log");
+    if (!find_anywhere(exchange, &view))
+        return;
+    if (view.archive.length)
+        archived_api_file(exchange, "", name, 0);
+    else
+        reply_file(exchange, job_open(exchange->spool, &view.place), name);
+}
+
+static void show_log(struct exchange *exchange)
+{
+    show_named(exchange, "log");
 }
 
 static void show_manifest(struct exchange *exchange)
 {
-    struct job_view view;
-    if (jobs_api_find(exchange, &view))
-        reply_file(exchange, job_open(exchange->spool, &view.place), "manifest.yaml");
+    show_named(exchange, "manifest.yaml");
 }
 
 static void show_request(struct exchange *exchange)
 {
     struct job_view view;
-    if (!jobs_api_find(exchange, &view))
+    if (!find_anywhere(exchange, &view))
         return;
     struct text name = view.record.request_file;
-    if (!name.length || memchr(name.data, '/', name.length)) {
+    if (view.archive.length)
+        archived_api_file(exchange, "", "request", 0);
+    else if (!name.length || memchr(name.data, '/', name.length))
         exchange_reply_problem(exchange, HTTP_NOT_FOUND, "the job has no request that can be read");
-        return;
-    }
-    reply_file(exchange, job_open(exchange->spool, &view.place),
-               arena_text(exchange->arena, name.data, name.length).data);
+    else
+        reply_file(exchange, job_open(exchange->spool, &view.place),
+                   arena_text(exchange->arena, name.data, name.length).data);
 }
 
 static void show_why(struct exchange *exchange)
 {
     struct job_view view;
-    if (jobs_api_find(exchange, &view))
+    if (!find_anywhere(exchange, &view))
+        return;
+    if (view.archive.length && view.place.state == STATE_FAILED)
+        archived_api_file(exchange, "", "why", 0);
+    else
         exchange_reply_text(exchange, HTTP_OK, plain_type, view.why);
 }
 
 /* ---- output ---- */
 
-/* Open the directory with the output of the attempt that the query means.  -1 after a reply. */
-static int open_output(struct exchange *exchange)
+/* Find the job, and the name of the directory with the output of the attempt that the query means.  False after a
+ * reply. */
+static bool find_output(struct exchange *exchange, struct job_view *view,
+                        char name[static JOB_OUTPUT_NAME_SIZE])
 {
-    char name[JOB_OUTPUT_NAME_SIZE];
-    struct job_view view;
     struct error error;
-    if (!jobs_api_find(exchange, &view))
-        return -1;
-    if (job_output_directory(exchange, &view, name, &error)) {
-        exchange_reply_problem(exchange, HTTP_BAD_REQUEST, error.text);
-        return -1;
-    }
-    int job = job_open(exchange->spool, &view.place);
+    if (!find_anywhere(exchange, view))
+        return false;
+    if (job_output_directory(exchange, view, name, &error) == 0)
+        return true;
+    exchange_reply_problem(exchange, HTTP_BAD_REQUEST, error.text);
+    return false;
+}
+
+/* Open that directory.  -1 after a reply. */
+static int open_output(struct exchange *exchange, const struct job_view *view, const char *name)
+{
+    int job = job_open(exchange->spool, &view->place);
     int output =
         job < 0 ? -1 : sys.openat(job, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     if (output < 0)
@@ -223,7 +251,15 @@ static int add_file(void *context, const char *name, unsigned char type)
 
 static void list_output(struct exchange *exchange)
 {
-    int output = open_output(exchange);
+    char directory[JOB_OUTPUT_NAME_SIZE];
+    struct job_view view;
+    if (!find_output(exchange, &view, directory))
+        return;
+    if (view.archive.length) {
+        archived_api_list(exchange, directory);
+        return;
+    }
+    int output = open_output(exchange, &view, directory);
     if (output < 0)
         return;
     struct files files = {exchange, value_list(exchange->arena), output};
@@ -232,24 +268,36 @@ static void list_output(struct exchange *exchange)
     sys.close(output);
 }
 
-/* Reply with a file of output/; `from` of the query: from that byte on. */
-static void show_output(struct exchange *exchange)
+static void reply_output(struct exchange *exchange, int output, const char *name, int64_t start)
 {
-    struct text name = exchange->parts[1], from = exchange_query(exchange, "from");
-    int64_t start = from.length ? text_number(from, INT64_MAX) : 0;
-    if (start < 0) {
-        exchange_reply_problem(exchange, HTTP_BAD_REQUEST, "from: expected the number of a byte");
-        return;
-    }
-    int output = open_output(exchange);
-    if (output < 0)
-        return;
-    reply_file(exchange, output, arena_text(exchange->arena, name.data, name.length).data);
+    reply_file(exchange, output, name);
     if (exchange->file >= 0 && start) {
         start = start < exchange->length ? start : exchange->length;
         lseek(exchange->file, start, SEEK_SET);
         exchange->length -= start;
     }
+}
+
+/* Reply with a file of output/; `from` of the query: from that byte on. */
+static void show_output(struct exchange *exchange)
+{
+    char directory[JOB_OUTPUT_NAME_SIZE];
+    struct job_view view;
+    struct text from = exchange_query(exchange, "from");
+    int64_t start = from.length ? text_number(from, INT64_MAX) : 0;
+    if (start < 0) {
+        exchange_reply_problem(exchange, HTTP_BAD_REQUEST, "from: expected the number of a byte");
+        return;
+    }
+    if (!find_output(exchange, &view, directory))
+        return;
+    const char *name =
+        arena_text(exchange->arena, exchange->parts[1].data, exchange->parts[1].length).data;
+    int output = view.archive.length ? -1 : open_output(exchange, &view, directory);
+    if (view.archive.length)
+        archived_api_file(exchange, directory, name, start);
+    else if (output >= 0)
+        reply_output(exchange, output, name, start);
 }
 
 const struct route jobs_api_routes[] = {{"GET", "/dlspool/v1/jobs", list_jobs},

@@ -15,6 +15,7 @@
 #include "client/templates.h"
 #include "spool/settings.h"
 #include "web/form.h"
+#include "web/archived_files.h"
 #include "web/html.h"
 #include "web/job_form.h"
 #include "web/jobs_api.h"
@@ -139,9 +140,12 @@ static int read_request(struct exchange *exchange, struct text *request, struct 
     struct job_view view;
     struct buffer bytes = {0};
     exchange->parts[0] = exchange_query(exchange, "from");
-    int status = jobs_api_look(exchange, &view, error);
+    int status = jobs_api_look_anywhere(exchange, &view, error);
     if (status != HTTP_OK)
         return status;
+    if (view.archive.length)
+        return archived_files_whole(exchange, text_of(view.place.id), "", "request", request,
+                                    error);
     struct text name = view.record.request_file;
     int job = job_open(exchange->spool, &view.place), result = -1;
     if (job < 0 || !name.length || memchr(name.data, '/', name.length))

@@ -6,6 +6,7 @@
 #include "base/system.h"
 #include "spool/eventlog.h"
 #include "web/approval_form.h"
+#include "web/archived_page.h"
 #include "web/html.h"
 #include "web/job_facts.h"
 #include "web/job_output.h"
@@ -75,24 +76,6 @@ static void add_approval(struct exchange *exchange, struct buffer *out, const st
     approval_form_add(exchange, out, view, NULL);
 }
 
-/* A job that has gone to an archive: what the archive's index tells of it. */
-static void show_archived(struct exchange *exchange, const struct job_view *view)
-{
-    struct buffer out = {0};
-    const char *id = view->place.id;
-    html_begin(&out, id, "");
-    if (view->why.length)
-        html_say(&out, view->situation.state == JOB_FAILED ? "alert" : "note",
-                 text_trim(view->why));
-    html_say(&out, "note",
-             arena_printf(exchange->arena,
-                          "It is archived, in %.*s. At a terminal, dlspool show %s prints its log "
-                          "and its job file, and dlspool logs %s its output.",
-                          (int)view->archive.length, view->archive.data, id, id));
-    job_facts_add(exchange, &out, view, -1);
-    html_reply(exchange, HTTP_OK, &out);
-}
-
 /* One job: why, what may be asked of it, what it is, and its files. */
 static void show_job(struct exchange *exchange)
 {
@@ -105,7 +88,7 @@ static void show_job(struct exchange *exchange)
         return;
     }
     if (view.archive.length) {
-        show_archived(exchange, &view);
+        archived_page_reply(exchange, &view);
         return;
     }
     struct waiting_file waiting;

@@ -179,7 +179,12 @@ printf 'name: old\nscript: "echo"\n' | as 1 /dlspool/v1/jobs -H 'Content-Type: a
 old=$(jq -r .id "$scratch/said")
 must "another job has ended" wait_for 20 in_state old "done"
 stop_daemon
-mkdir "$spool/done/2020-02-03"
+mkdir -p "$(job_dir old)/output" "$(job_dir old)/output-1" "$spool/done/2020-02-03"
+seq -f 'line %.0f <b>' 20000 >"$(job_dir old)/output/main-0.log"
+echo "the first try" >"$(job_dir old)/output-1/main-0.log"
+for n in 1 2 3 4 5 6 7; do echo "$n" >"$(job_dir old)/output/worker-$n.log"; done
+chgrp -R 5001 "$(job_dir old)"/output* && chmod 640 "$(job_dir old)"/output*/*
+sed -i -e '/^sum: /d' -e 's/^attempt: .*/attempt: 2/' "$(job_dir old)/job.yaml"
 mv "$(job_dir old)" "$spool/done/2020-02-03/"
 sed -i 's/^  done: null/  done: 90d/' "$spool/dlspool.yaml"
 dlspool prune >"$scratch/said" 2>&1
@@ -193,7 +198,24 @@ is "$(as 2 "/dlspool/v1/jobs?archived=true" | jq -c '[.[] | [.id, .archived, .pa
 is "$(as 2 "/dlspool/v1/jobs?archived=true&after=$old")$(as 2 "/dlspool/v1/jobs?archived=true&q=nothing" | jq -c .)" "[][]" "page by page, and by a word"
 page=$(as 1 "/jobs/$old")
 looks_good "an archived job" "$page"
-like "$page" "It is archived, in history/archive/2020-02-03.tar.zst.*dlspool logs $old .*<span class=\"state done\">done</span>" "its page says so, and how it has ended"
+like "$page" "It is archived, in history/archive/2020-02-03.tar.zst.*<span class=\"state done\">done</span>" "its page says so, and how it has ended"
+like "$page" 'line 20000 &lt;b&gt;' "and the end of what it printed"
+unlike "$page" 'line 15000 ' "which is not all"
+like "$page" "\"/dlspool/v1/jobs/$old/output/main-0.log\">All of it; this is its end" "all is at another address"
+like "$page" "jobs/$old\?task=worker-7.log#output\">worker-7.log</a></th><td class=\"number\">2 bytes" "files after six are listed"
+like "$page" '<td>accepted</td>.*<h2>Request</h2>.*name: old.*<h2>Manifest</h2>.*kind: &quot;dlspool/local' "its log, its job file and its manifest are there"
+like "$(as 1 "/jobs/$old?attempt=1")" 'aria-current="true">1</a>.*the first try' "an earlier attempt is, too"
+is "$(as 1 "/dlspool/v1/jobs/$old/output/main-0.log" | sha256sum)" "$(seq -f 'line %.0f <b>' 20000 | sha256sum)" "the API has all of a file"
+is "$(as 1 "/dlspool/v1/jobs/$old/output/main-0.log?from=288879")" "line 20000 <b>" "or from a byte on"
+is "$(as 1 "/dlspool/v1/jobs/$old/output" | jq -r '.[] | select(.name == "main-0.log").size')" 288894 "and what there is"
+is "$(as 1 "/dlspool/v1/jobs/$old/request")" $'name: old\nscript: "echo"' "the job file as it was"
+like "$(as 1 "/dlspool/v1/jobs/$old/log")" ' accepted ' "and the log"
+is "$(as 1 "/dlspool/v1/jobs/$old/output/none.log" | jq -r .status,.detail)" $'404\nthat job has no none.log' "what is not there is said"
+is "$(as 2 "/dlspool/v1/jobs/$old/request" | jq -r .status,.detail)" $'403\nyou may not read request of that job' "another user reads no more of it than before"
+page=$(as 2 "/jobs/$old")
+like "$page" '<td>accepted</td>.*You may not read this' "which their page says"
+unlike "$page" 'line 20000|name: old' "and shows nothing of"
+like "$(as 1 "/new?from=$old")" '> ?name: old' "another one like it begins with its job file"
 unlike "$page" '<button' "and offers nothing that could be asked of it"
 like "$(as 1 /jobs -d verb=kill -d "id=$old")" 'role="alert">' "nor is that done"
 mv "$dir" "$spool/submitted/"

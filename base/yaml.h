@@ -1,6 +1,7 @@
 /* base/yaml.h - YAML text to value trees and back
  *
- * Reading is by libyaml's event interface into a bounded tree.  Accepted is one document of the
+ * Reading is into a bounded tree, by libyaml where it cannot be done more quickly
+ * (base/yaml_quick.h).  Accepted is one document of the
  * part of YAML 1.2 that is JSON's data model: no aliases, anchors, tags, merge keys or duplicate
  * keys; keys are scalars, and strings whatever they look like; plain scalars follow the YAML 1.2
  * core schema, save that a number with superfluous leading zeros is a string (`no`, `010`, `1_000`
@@ -16,10 +17,7 @@
 
 #include "base/error.h"
 #include "base/value.h"
-
-struct yaml_limits {
-    size_t bytes, nodes, depth;
-};
+#include "base/yaml_limits.h"
 
 extern const struct yaml_limits yaml_request_limits; /* 1 MiB, 10,000 nodes, depth 32 */
 extern const struct yaml_limits yaml_trusted_limits; /* 16 MiB, 1,000,000 nodes, depth 100 */
@@ -30,9 +28,6 @@ struct value *yaml_read(struct arena *arena, struct text source, const char *nam
                         const struct yaml_limits *limits, struct error *error);
 
 /* The same for text that is part of a file: its first byte stands at `origin` there. */
-struct yaml_origin {
-    uint32_t line, column; /* from 1 */
-};
 struct value *yaml_read_at(struct arena *arena, struct text source, const char *name,
                            struct yaml_origin origin, const struct yaml_limits *limits,
                            struct error *error);

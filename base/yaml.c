@@ -11,6 +11,7 @@
 #include <yaml.h>
 
 #include "base/utf8.h"
+#include "base/yaml_quick.h"
 #include "base/yaml_references.h"
 #include "base/yaml_scalar.h"
 #include "base/yaml_words.h"
@@ -509,6 +510,9 @@ static struct value *read_one(struct arena *arena, struct text source, const cha
                               struct yaml_origin origin, const struct yaml_limits *limits,
                               struct yaml_beyond *beyond, struct error *error)
 {
+    struct value *quickly = yaml_quick_read(arena, source, origin, limits);
+    if (quickly)
+        return quickly;
     struct value *documents = read_text(arena, source, name, origin, limits, true, beyond, error);
     if (!documents)
         return NULL;

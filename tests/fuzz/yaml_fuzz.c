@@ -1,5 +1,7 @@
 /* tests/fuzz/yaml_fuzz.c - base/yaml.h: any bytes as YAML; what is read is a tree that reads back */
+#include "base/yaml_quick.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/same_tree.h"
 
 static void read_stream(struct text source)
 {
@@ -33,6 +35,23 @@ static void read_beyond(struct arena *arena, struct text source, const struct va
     check_yaml_round_trip(arena, value);
 }
 
+/* All documents of a stream are read by libyaml alone. */
+static const struct value *read_by_libyaml(struct arena *arena, struct text source)
+{
+    const struct value *documents =
+        yaml_read_all(arena, source, "input.yaml", &yaml_request_limits, NULL);
+    return documents && documents->list.count == 1 ? documents->list.items[0] : NULL;
+}
+
+/* What is read quickly is what libyaml reads, with its places. */
+static void read_quickly(struct arena *arena, struct text source)
+{
+    const struct value *quick =
+        yaml_quick_read(arena, source, (struct yaml_origin){1, 1}, &yaml_request_limits);
+    const struct value *slow = quick ? read_by_libyaml(arena, source) : NULL;
+    CHECK(!quick || (slow && same_tree(quick, slow)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     struct text source = fuzz_text(bytes, length);
@@ -50,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         read_stream(source);
     }
     read_beyond(arena, source, value);
+    read_quickly(arena, source);
     arena_free(arena);
     return 0;
 }

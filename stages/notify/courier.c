@@ -98,17 +98,20 @@ static void report(struct desk *desk, int slot, int status)
 {
     struct delivery *delivery = &desk->deliveries[slot];
     struct courier_result result = {.slot = slot};
-    char limit[CLOCK_TEXT_SIZE];
+    char limit[CLOCK_TEXT_SIZE], printed[COURIER_SAID_SIZE] = "";
+    const int room = COURIER_SAID_SIZE - 80; /* of a message that took too long */
     result.sent = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    read_output(delivery->output, printed);
     if (delivery->late)
-        snprintf(result.said, sizeof(result.said), "it took longer than %s and was ended",
-                 duration_format(desk->settings->timeout, limit));
+        snprintf(result.said, sizeof(result.said), "it took longer than %s and was ended%s%.*s",
+                 duration_format(desk->settings->timeout, limit), *printed ? "; it printed: " : "",
+                 room, printed);
+    else if (*printed)
+        snprintf(result.said, sizeof(result.said), "%s", printed);
     else if (WIFSIGNALED(status))
         snprintf(result.said, sizeof(result.said), "it was ended by signal %d", WTERMSIG(status));
     else
         snprintf(result.said, sizeof(result.said), "it ended with status %d", WEXITSTATUS(status));
-    if (!delivery->late)
-        read_output(delivery->output, result.said);
     close(delivery->output);
     *delivery = (struct delivery){.process = 0};
     answer(&result);

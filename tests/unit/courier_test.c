@@ -120,6 +120,21 @@ static void one_that_hangs_holds_up_nothing(void **state)
     assert_int_equal(courier_free_slot(&courier), 0);
 }
 
+static void one_that_hangs_tells_what_it_printed(void **state)
+{
+    (void)state;
+    static const char *words[] = {"/bin/sh", "-c",
+                                  "echo the queue: Permission denied >&2; sleep 1000 & wait", NULL};
+    settings = (struct message_settings){.command = words, .timeout = 2000};
+    assert_int_equal(courier_start(&courier, path, &settings, TEXT(""), &error), 0);
+    hand_in(0, "x");
+    struct courier_result result = result_of();
+    assert_false(result.sent);
+    assert_string_equal(
+        result.said,
+        "it took longer than 2 s and was ended; it printed: the queue: Permission denied");
+}
+
 static void what_cannot_be_sent_is_said(void **state)
 {
     static const char *words[] = {"/nonexistent/sendmail", NULL};
@@ -185,6 +200,7 @@ int main(void)
         TEST(the_command_gets_it_on_standard_input),
         TEST(a_failure_is_told),
         TEST(one_that_hangs_holds_up_nothing),
+        TEST(one_that_hangs_tells_what_it_printed),
         TEST(what_cannot_be_sent_is_said),
         TEST(the_plan_is_read),
         TEST(its_end_is_noticed),

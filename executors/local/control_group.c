@@ -66,6 +66,12 @@ static void take_mount(struct control_mount *mount, struct text root, struct tex
     copy_path(mount->root, root);
 }
 
+static void take_point(struct control_mounts *mounts, struct text point)
+{
+    if (mounts->point_count < CONTROL_HIERARCHIES && point.length < CONTROL_POINT_SIZE)
+        text_copy(mounts->points[mounts->point_count++], CONTROL_POINT_SIZE, point);
+}
+
 /* "36 35 98:0 /root /point options optional... - type source super-options" */
 static void take_line(struct control_mounts *mounts, struct text line)
 {
@@ -77,6 +83,8 @@ static void take_line(struct control_mounts *mounts, struct text line)
     if (!text_next(&line, ' ', &type) || !text_next(&line, ' ', &word))
         return;
     options = line;
+    if (text_is(type, "cgroup") || text_is(type, "cgroup2"))
+        take_point(mounts, point);
     if (text_is(type, "cgroup2"))
         take_mount(&mounts->unified, root, point);
     if (text_is(type, "cgroup") && has_word(options, "cpu"))
@@ -166,6 +174,35 @@ int control_group_find(const char *proc, const struct control_mounts *mounts, pi
     }
     buffer_free(&file);
     return group->cpu[0] || group->cpuacct[0] ? 0 : -1;
+}
+
+static void append_path(char out[static CONTROL_GROUP_PATH_SIZE], const struct control_mount *mount,
+                        const char *path)
+{
+    if (mount->point[0])
+        snprintf(out, CONTROL_GROUP_PATH_SIZE, "%s%s", mount->point, path);
+}
+
+int control_group_at(const struct control_mounts *mounts, const char *path,
+                     struct control_group *group)
+{
+    *group = (struct control_group){0};
+    group->cpu_unified = !mounts->cpu.point[0];
+    group->cpuacct_unified = !mounts->cpuacct.point[0];
+    group->memory_unified = !mounts->memory.point[0];
+    append_path(group->cpu, group->cpu_unified ? &mounts->unified : &mounts->cpu, path);
+    append_path(group->cpuacct, group->cpuacct_unified ? &mounts->unified : &mounts->cpuacct, path);
+    append_path(group->memory, group->memory_unified ? &mounts->unified : &mounts->memory, path);
+    return group->cpuacct[0] && access(group->cpuacct, F_OK) == 0 ? 0 : -1;
+}
+
+void control_group_remove(const struct control_mounts *mounts, const char *path)
+{
+    char whole[CONTROL_GROUP_PATH_SIZE];
+    for (size_t i = 0; i < mounts->point_count; i++) {
+        snprintf(whole, sizeof(whole), "%s%s", mounts->points[i], path);
+        rmdir(whole);
+    }
 }
 
 /* ---- what its files say ---- */

@@ -19,7 +19,7 @@
 
 #include "base/text.h"
 
-enum { CONTROL_GROUP_PATH_SIZE = 1024 };
+enum { CONTROL_GROUP_PATH_SIZE = 1024, CONTROL_HIERARCHIES = 32, CONTROL_POINT_SIZE = 256 };
 
 /* Where a hierarchy is mounted, and which of its groups is visible there. */
 struct control_mount {
@@ -29,6 +29,8 @@ struct control_mount {
 
 struct control_mounts {
     struct control_mount cpu, cpuacct, memory, unified;
+    char points[CONTROL_HIERARCHIES][CONTROL_POINT_SIZE]; /* of all hierarchies */
+    size_t point_count;
 };
 
 /* The directories of a container's group, "" where there is none. */
@@ -46,6 +48,13 @@ void control_group_mounts(const char *proc, struct control_mounts *mounts);
  * unknown. */
 int control_group_find(const char *proc, const struct control_mounts *mounts, pid_t process,
                        struct text id, struct control_group *group);
+
+/* The group at a path that is the same in each hierarchy, as seen from where that is mounted.  -1: there is none. */
+int control_group_at(const struct control_mounts *mounts, const char *path,
+                     struct control_group *group);
+
+/* Remove the group at a path from each hierarchy, where nobody is in it. */
+void control_group_remove(const struct control_mounts *mounts, const char *path);
 
 /* How much the container may use, in thousandths of a CPU; 0: unlimited; -1: the kernel does not
  * say. */

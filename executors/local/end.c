@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "executors/local/numbers.h"
+#include "executors/local/outer_group.h"
 #include "executors/local/sources.h"
 #include "executors/local/storage.h"
 #include "executors/local/turns.h"
@@ -183,6 +184,8 @@ int local_remove_containers(struct local *local, const char *id, int attempt, st
         for (size_t i = 0; i < count; i++)
             podman_call_remove(&calls[i], name_of(&containers[i]));
         result = local_run_calls(local, calls, count, error);
+        for (size_t i = 0; result == 0 && i < count; i++)
+            outer_group_remove(local, containers[i].name);
         int pod = result == 0 && !alone ? has_pod(local, arena, id, attempt, error) : 0;
         if (pod > 0) {
             podman_call_remove_pod(&calls[0], name);
@@ -244,6 +247,7 @@ static int remove_one(struct executor *executor, struct job_call *call)
     local_numbers_forget(local->started_again, call->id, call->attempt);
     local_numbers_forget(local->cpu_times, call->id, call->attempt);
     local_numbers_forget(local->memory_peaks, call->id, call->attempt);
+    local_numbers_forget(local->counted, call->id, call->attempt);
     return 0;
 }
 
@@ -278,6 +282,8 @@ int local_list_jobs(struct executor *executor, executor_take *take, void *contex
         if (local_is_task(&containers[i]) && is_certainly_ours(local, &containers[i]))
             take(context, local_label(&containers[i], "job"),
                  (int)local_label_number(&containers[i], "attempt"));
+    if (result == 0)
+        outer_group_sweep(local, containers, count);
     arena_free(arena);
     return result;
 }

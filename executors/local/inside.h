@@ -69,8 +69,9 @@ struct local {
     struct refusal *refusals;
     size_t refusal_count;
     struct control_mounts mounts;
-    /* by container (numbers.h): how often it was started again, and the CPU time and memory that were read last */
-    struct names *started_again, *cpu_times, *memory_peaks;
+    /* by container (numbers.h): how often it was started again; the CPU time and memory that were read last; and the
+     * end after which its CPU time was */
+    struct names *started_again, *cpu_times, *memory_peaks, *counted;
     struct known_image *images;
     size_t image_count;
 };

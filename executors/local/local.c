@@ -122,6 +122,7 @@ static void local_close(struct executor *executor)
     local_free_logs(local);
     names_free(local->cpu_times);
     names_free(local->memory_peaks);
+    names_free(local->counted);
     local_free_images(local);
     local_turns_free(local);
     names_free(local->started_again);

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "executors/local/outer_group.h"
 #include "executors/local/ports.h"
 #include "executors/local/sources.h"
 #include "executors/local/storage.h"
@@ -415,10 +416,13 @@ struct value *local_specify_task(struct arena *arena, const struct specification
                                  struct text gpus)
 {
     const struct submission *submission = spec->submission;
-    char name[LOCAL_NAME_SIZE];
+    char name[LOCAL_NAME_SIZE], group[OUTER_GROUP_SIZE];
     local_task_name(name, submission->id, submission->attempt, task->role, task->index);
     struct value *container = value_object(arena);
     put_string(arena, container, "name", name);
+    outer_group_path(spec->local, text_of(name), group);
+    if (group[0])
+        put_string(arena, container, "cgroup_parent", group);
     put_image(arena, container, task->image);
     value_put(arena, container, "command", task->command);
     value_put(arena, container, "entrypoint", value_list(arena));

@@ -4,12 +4,14 @@
  * ten milliseconds, and it is the present limit, whoever set it and whether or not dlspool was
  * restarted since; podman 4 goes on telling the limit with which a container was created.
  *
- * A control group is removed when its container ends.  The last time that was read is kept in memory, so
- * after a restart of dlspool what ended tasks have used is not known.
+ * A control group is removed when its container ends; the CPU time is still told by the group around it
+ * (outer_group.h), where there is one.  The memory, and without such a group the CPU time, that was read last is
+ * kept by this process alone, so after a restart of dlspool it is not known of tasks that have ended.
  */
 #include "executors/local/inside.h"
 
 #include "executors/local/numbers.h"
+#include "executors/local/outer_group.h"
 
 int64_t local_cpus_limit(const struct local *local, const struct podman_container *container)
 {
@@ -37,6 +39,20 @@ static int64_t keep_last(struct names **numbers, const struct podman_container *
     return known ? *known : said;
 }
 
+/* What the group around the container's own has counted; of one that has ended it is read once. */
+static int64_t outer_cpu_time(struct local *local, const struct podman_container *container)
+{
+    int64_t ended = container->state == PODMAN_STATE_ENDED ? container->ended : 0;
+    const int64_t *read =
+        ended && local->counted ? names_find(local->counted, container->name) : NULL;
+    if (!container->started || (read && *read == ended))
+        return -1;
+    int64_t used = outer_group_cpu_time(local, container->name);
+    if (ended)
+        *local_numbers_at(&local->counted, container->name) = ended;
+    return used;
+}
+
 struct local_used local_used_by(struct local *local, const struct podman_container *container)
 {
     struct control_group group;
@@ -46,6 +62,8 @@ struct local_used local_used_by(struct local *local, const struct podman_contain
         used.cpu_time = control_group_cpu_time(&group);
         used.memory_peak = control_group_memory_peak(&group);
     }
+    int64_t outer = outer_cpu_time(local, container);
+    used.cpu_time = outer >= 0 ? outer : used.cpu_time;
     used.cpu_time = keep_last(&local->cpu_times, container, used.cpu_time);
     used.memory_peak = keep_last(&local->memory_peaks, container, used.memory_peak);
     return used;

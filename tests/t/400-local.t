@@ -57,6 +57,8 @@ job retried 0.5 'retries: 1' <<'S'
 #!/bin/sh
 echo "a line that is the same in each attempt"
 echo "attempt at $(date +%s%N)"
+/usr/bin/python3 -c 'import time
+while time.process_time() < 0.1: pass'
 exit 3
 S
 sed -i 's/^retry_first: .*/retry_first: 1s/' "$spool/dlspool.yaml"
@@ -164,6 +166,8 @@ like "$(grep ' limited-' "$scratch/daemon.log" | grep state=)" \
 # What they used is in the accounts, by the control groups of their containers.
 acct() { dlspool acct --parsable2 --noheader --format "$2" "$(basename "$(job_dir "$1")")"; }
 is "$(acct retried State,ExitCode,Attempt | xargs)" "FAILED|3:0|1 FAILED|3:0|2" "each attempt has a line"
+tenth='00:0([1-9][.][0-9]{3}|0[.][1-9][0-9]{2})' # of a second, at least
+like "$(acct retried TotalCPU | xargs)" "^$tenth $tenth\$" "also what each used after the last look at it"
 like "$(acct holder State,NCPUS,AllocTRES,NodeList,TotalCPU,MaxRSS)" \
     "^CANCELLED[|]2[|]cpu=2,mem=64M,node=1[|]$(hostname)[|]00:[0-9:.]*[1-9][0-9:.]*[|][1-9][0-9]*K$" "with processor time and memory"
 is "$(dlspool acct --json "$(basename "$(job_dir holder)")" | jq -c '.[0] | (.cpu_held_seconds / .elapsed_seconds * 10 | round), .met')" \

@@ -160,6 +160,9 @@ finish() {
     stop_daemon
     # podman leaves its storage mounted on itself.
     findmnt -rno TARGET | grep "^$scratch/" | sort -r | xargs -r umount -l 2>/dev/null
+    # and empty control groups of containers that the script has removed itself
+    [ ! -d "$spool/.podman" ] || find /sys/fs/cgroup -depth -type d \
+        -path "*/libpod_parent/dlspool-$(cut -c 1-16 "$spool/.identity")-*" -exec rmdir {} + 2>/dev/null
     rm -rf "$scratch"
 }
 # at_exit COMMANDS: done at the end, before the scratch directory goes, by the script alone: a child that is told to

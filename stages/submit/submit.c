@@ -176,8 +176,10 @@ static size_t submit_batch(struct submitter *submitter)
     duplicate_begin_batch(stage);
     submitter->took = count = take_items(submitter);
     duplicate_end_batch(stage);
-    if (count == 0)
+    if (count == 0) {
+        arena_reset(submitter->arena); /* the records of those that were parked */
         return admission_is_shut(submitter) ? submitter->newly_parked : 0;
+    }
     guard_enter(submitter->guard, count == 1 ? submitter->items[0].place.id : "", 0);
     for (size_t i = 0; i < count; i++)
         if (submitter->items[i].fate == ITEM_SUBMIT)

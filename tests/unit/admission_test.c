@@ -9,6 +9,7 @@
 
 #include "spool/usage.h"
 #include "stages/shared/resize.h"
+#include "stages/submit/inside.h"
 
 static void an_array_counts_with_all_that_it_runs_at_once(void **state)
 {
@@ -51,6 +52,20 @@ static void who_is_over_waits_and_is_told(void **state)
     run_round_after(300);
     ran("three ");
     assert_int_equal(asked, 4);
+}
+
+/* There may be a hundred thousand, and a record takes kilobytes. */
+static void records_of_those_who_wait_are_not_kept(void **state)
+{
+    (void)state;
+    begin("  - {user: \"*\", running: 0}\nbatch: 4\n");
+    for (int i = 0; i < 20; i++)
+        put("many", &(struct asking){.uid = ANN});
+    run_round_after(0);
+    ran("");
+    const struct submitter *submitter = (const struct submitter *)stage;
+    assert_int_equal(parked_count(submitter->parked), 20);
+    assert_int_equal(arena_used(submitter->arena), 0);
 }
 
 static void each_amount_counts(void **state)
@@ -495,6 +510,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(who_is_over_waits_and_is_told),
         TEST(an_array_counts_with_all_that_it_runs_at_once),
+        TEST(records_of_those_who_wait_are_not_kept),
         TEST(each_amount_counts),
         TEST(rows_of_others_do_not_count),
         TEST(a_small_job_does_not_pass_a_large_one_for_ever),

@@ -43,20 +43,20 @@ struct held_condition {
     bool holds;
 };
 
+/* There may be a hundred thousand, most of which wait for one thing: the rest is allocated where it is there. */
 struct held {
     struct timespec changed; /* mtime of its directory when it was read; 0: to be read again */
     uint64_t met;            /* the last pass that found it */
     bool arrived;            /* it was not there in the previous pass */
     bool readable;
-    bool looked_for;         /* its names were searched for in all of done/ */
-    bool released;           /* what it waited for has happened once */
-    bool is_held, is_killed; /* somebody has asked for this: */
-    struct control_request hold, kill;
-    char *tasks;         /* of an array only these are held; NULL: the whole job */
-    bool wants_approval; /* it waits for one, of which these tell, or NULL: */
+    bool looked_for;                     /* its names were searched for in all of done/ */
+    bool released;                       /* what it waited for has happened once */
+    struct control_request *hold, *kill; /* by whom this was asked for; NULL: by nobody */
+    char *tasks;                         /* of an array only these are held; NULL: the whole job */
+    bool wants_approval;                 /* it waits for one, of which these tell, or NULL: */
     char *approval_sentence, *approval_detail, *approval_next;
-    bool approved, is_refused;
-    struct control_request refusal;
+    bool approved;
+    struct control_request *refusal; /* NULL: no approver has refused it */
     char *refusal_words;
     uid_t uid;
     int64_t begin;           /* its own time; 0: none, or it was released from that */

@@ -127,10 +127,10 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     struct error problem;
     switch (held->decision) {
     case HELD_KILLED:
-        diagnosis_killed(&diagnosis, held_id(held).data, held->kill.by, held->kill.when);
+        diagnosis_killed(&diagnosis, held_id(held).data, held->kill->by, held->kill->when);
         break;
     case HELD_NOT_APPROVED:
-        diagnosis_not_approved(&diagnosis, held_id(held).data, held->refusal.by,
+        diagnosis_not_approved(&diagnosis, held_id(held).data, held->refusal->by,
                                text_of(held->refusal_words));
         break;
     case HELD_REFUSED:

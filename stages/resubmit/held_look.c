@@ -43,11 +43,32 @@ void held_look_forget(struct held *held)
     free(held->approval_detail);
     free(held->approval_next);
     free(held->refusal_words);
-    held->refusal_words = NULL;
+    free(held->hold);
+    free(held->kill);
+    free(held->refusal);
+    free(held->tasks);
+    held->hold = held->kill = held->refusal = NULL;
+    held->tasks = held->refusal_words = NULL;
     held->approval_sentence = held->approval_detail = held->approval_next = NULL;
     held->name = held->sentence = NULL;
     held->conditions = NULL;
     held->count = 0;
+}
+
+static struct control_request *copy_request(const struct control_request *request)
+{
+    struct control_request *copy = memory_allocate(sizeof(*copy));
+    *copy = *request;
+    return copy;
+}
+
+/* What was asked for by a control file, or NULL.  Not readable is what it cannot be known of now. */
+static struct control_request *read_request(struct held *held, int job, enum control_verb verb)
+{
+    struct control_request request;
+    int pending = control_file_pending(job, verb, &request);
+    held->readable = held->readable && pending >= 0;
+    return pending > 0 ? copy_request(&request) : NULL;
 }
 
 /* Put a text, and a zero, where *words points to, and that behind it. */
@@ -67,6 +88,8 @@ static void take_conditions(struct held *held, const struct job_record *record)
     for (size_t i = 0; i < record->after_count; i++)
         bytes += record->after[i].job.length + record->after[i].id.length;
     held->count = record->after_count;
+    if (!held->count)
+        return;
     held->conditions = memory_allocate(bytes);
     char *words = (char *)(held->conditions + held->count);
     for (size_t i = 0; i < held->count; i++) {
@@ -91,12 +114,12 @@ static void look_for_approval(struct held_jobs *jobs, struct held *held, int job
         approval_judge(jobs->settings, NULL, record, job, &approval, &reason);
     held->approved = answer == APPROVAL_GIVEN;
     held->wants_approval = answer != APPROVAL_GIVEN && answer != APPROVAL_NOT_WANTED;
-    held->is_refused = false;
     if (!held->wants_approval)
         return;
-    int refused = approval_file_refused(job, &held->refusal, &refusal);
+    struct control_request request;
+    int refused = approval_file_refused(job, &request, &refusal);
     held->readable = held->readable && answer != APPROVAL_UNKNOWN && refused >= 0;
-    held->is_refused = refused > 0;
+    held->refusal = refused > 0 ? copy_request(&request) : NULL;
     held->refusal_words = refused > 0 ? copy_text(buffer_text(&refusal)) : NULL;
     approval_words_make(jobs->settings, record, answer, &reason, &words);
     held->approval_sentence = copy_text(buffer_text(&words.sentence));
@@ -113,24 +136,23 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     struct error error;
     struct text id = held_id(held);
     held_look_forget(held);
-    held->wants_approval = held->approved = held->is_refused = false;
-    int is_held = control_file_pending(job, CONTROL_HOLD, &held->hold);
-    int is_killed = control_file_pending(job, CONTROL_KILL, &held->kill);
+    held->wants_approval = held->approved = false;
+    held->readable = true;
+    held->hold = read_request(held, job, CONTROL_HOLD);
+    bool whole = held->hold || !held->readable;
+    held->kill = read_request(held, job, CONTROL_KILL);
     int unread = record_read(job, jobs->arena, &record, &error);
-    held->readable = !unread && is_held >= 0 && is_killed >= 0;
-    held->is_held = is_held > 0;
+    held->readable = held->readable && !unread;
     int64_t begin = unread ? 0 : control_file_until(job, record.begin);
     held->readable = held->readable && begin >= 0;
     held->begin = unread || (!begin && record.begin > clock_now()) ? 0 : record.begin;
     struct held_tasks tasks;
-    int kept = unread || is_held ? 0 : hold_keep_tasks(job, &record, jobs->arena, &tasks);
+    int kept = unread || whole ? 0 : hold_keep_tasks(job, &record, jobs->arena, &tasks);
     held->readable = held->readable && kept >= 0;
     if (kept > 0) {
-        held->is_held = true;
-        held->hold = tasks.request;
+        held->hold = copy_request(&tasks.request);
         held->tasks = copy_text(sweep_shortened(jobs->arena, tasks.tasks));
     }
-    held->is_killed = is_killed > 0;
     if (unread && file_is_damaged(errno)) {
         held_pass_decide(held, HELD_DAMAGED, "%s", error.text);
     } else if (unread) {

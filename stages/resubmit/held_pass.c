@@ -56,7 +56,7 @@ void held_pass_decide(struct held *held, enum held_decision decision, const char
 
 bool held_pass_waits_for_jobs(const struct held *held)
 {
-    return held->readable && held->decision == HELD_WAITS && !held->is_killed && !held->released;
+    return held->readable && held->decision == HELD_WAITS && !held->kill && !held->released;
 }
 
 static void mark_hopeless(struct held *held, const struct held_condition *condition)
@@ -110,13 +110,13 @@ static void look_again_at(struct held_jobs *jobs, int64_t time)
 static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
 {
     size_t waits_for = 0;
-    if (held->is_killed && held->decision != HELD_DAMAGED && held->readable) {
+    if (held->kill && held->decision != HELD_DAMAGED && held->readable) {
         held->decision = HELD_KILLED;
         return;
     }
     if (!held->readable || held->decision != HELD_WAITS)
         return;
-    if (held->is_refused) {
+    if (held->refusal) {
         held->decision = HELD_NOT_APPROVED;
         return;
     }
@@ -147,7 +147,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         if (!condition->holds && condition->condition == AFTER_BEGUN)
             look_again_at(jobs, now + jobs->settings->scan_interval);
     }
-    if (waits_for || held->is_held || held->wants_approval)
+    if (waits_for || held->hold || held->wants_approval)
         return;
     if (held->begin <= now)
         held->decision = HELD_GOES_ON;
@@ -199,9 +199,9 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
     struct awaited *awaited = memory_allocate((held->count + 1) * sizeof(*awaited));
     struct hold_view view = {
         .id = held_id(held).data,
-        .request = held->is_held ? &held->hold : NULL,
+        .request = held->hold,
         .tasks = text_of(held->tasks ? held->tasks : ""),
-        .by_owner = held->is_held && held->hold.uid == held->uid,
+        .by_owner = held->hold && held->hold->uid == held->uid,
         .reasons = reasons,
         .patience_ends = held->since + jobs->settings->after_unknown,
     };

@@ -82,10 +82,41 @@ static void each_name_is_found_and_little_is_kept(void **state)
     settings_free(&settings);
 }
 
+/* Most jobs of held/ wait for one thing, and there may be a hundred thousand. */
+static void a_job_that_waits_takes_little_memory(void **state)
+{
+    enum { MOST_BYTES = 400 };
+    struct settings settings;
+    (void)state;
+    assert_int_equal(settings_parse(&settings, TEXT("executor: \"null\"\n"), &error), 0);
+    for (int i = 0; i < JOBS; i++) {
+        make(i, "held", 0, STATE_HELD);
+        struct job_place place = place_of(i, "held");
+        place.state = STATE_HELD;
+        int job = job_open(&spool, &place);
+        assert_int_equal(control_file_write(job, CONTROL_HOLD, TEXT("ann"), 7, clock_now(), &error),
+                         0);
+        close(job);
+    }
+    size_t before = mallinfo2().uordblks;
+    struct held_jobs *jobs = held_jobs_new(&spool, &settings);
+    struct held_jobs *none = held_jobs_new(&spool, &settings);
+    size_t empty = (mallinfo2().uordblks - before) / 2;
+    before = mallinfo2().uordblks;
+    assert_int_equal(held_jobs_decide(jobs, clock_now(), &error), 0);
+    assert_int_equal(jobs->count, JOBS);
+    assert_non_null(jobs->by_age[0]->hold);
+    assert_true(mallinfo2().uordblks - before < (size_t)JOBS * MOST_BYTES + empty);
+    held_jobs_free(jobs);
+    held_jobs_free(none);
+    settings_free(&settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_name_is_found_and_little_is_kept, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_job_that_waits_takes_little_memory, open_all, close_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

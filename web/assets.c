@@ -25,5 +25,5 @@ static void show_openapi(struct exchange *exchange)
 
 const struct route assets_routes[] = {{"GET", "/style.css", show_style},
                                       {"GET", "/page.js", show_script},
-                                      {"GET", "/dlspool/v1/openapi.yaml", show_openapi},
+                                      {"GET", "/dlspool/v1/openapi.yaml?", show_openapi},
                                       {.pattern = NULL}};

@@ -68,7 +68,7 @@ static void show_nodes(struct exchange *exchange)
     nodes_free(nodes);
 }
 
-const struct route cluster_api_routes[] = {{"GET", "/dlspool/v1/nodes", show_nodes},
-                                           {"GET", "/dlspool/v1/limits", show_limits},
-                                           {"GET", "/dlspool/v1/share", show_share},
+const struct route cluster_api_routes[] = {{"GET", "/dlspool/v1/nodes?", show_nodes},
+                                           {"GET", "/dlspool/v1/limits?", show_limits},
+                                           {"GET", "/dlspool/v1/share?", show_share},
                                            {.pattern = NULL}};

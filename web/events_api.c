@@ -272,5 +272,5 @@ static void follow_job(struct exchange *exchange)
     exchange_reply_stream(exchange, "text/event-stream", look, stop);
 }
 
-const struct route events_api_routes[] = {{"GET", "/dlspool/v1/jobs/{}/events", follow_job},
+const struct route events_api_routes[] = {{"GET", "/dlspool/v1/jobs/{}/events?from", follow_job},
                                           {.pattern = NULL}};

@@ -300,12 +300,15 @@ static void show_output(struct exchange *exchange)
         reply_output(exchange, output, name, start);
 }
 
-const struct route jobs_api_routes[] = {{"GET", "/dlspool/v1/jobs", list_jobs},
-                                        {"GET", "/dlspool/v1/jobs/{}", show_job},
-                                        {"GET", "/dlspool/v1/jobs/{}/log", show_log},
-                                        {"GET", "/dlspool/v1/jobs/{}/why", show_why},
-                                        {"GET", "/dlspool/v1/jobs/{}/request", show_request},
-                                        {"GET", "/dlspool/v1/jobs/{}/manifest", show_manifest},
-                                        {"GET", "/dlspool/v1/jobs/{}/output", list_output},
-                                        {"GET", "/dlspool/v1/jobs/{}/output/{}", show_output},
-                                        {.pattern = NULL}};
+const struct route jobs_api_routes[] = {
+    {"GET",
+     "/dlspool/v1/jobs?mine=true|false archived=true|false owner name state queue since q limit after",
+     list_jobs},
+    {"GET", "/dlspool/v1/jobs/{}?", show_job},
+    {"GET", "/dlspool/v1/jobs/{}/log?", show_log},
+    {"GET", "/dlspool/v1/jobs/{}/why?", show_why},
+    {"GET", "/dlspool/v1/jobs/{}/request?", show_request},
+    {"GET", "/dlspool/v1/jobs/{}/manifest?", show_manifest},
+    {"GET", "/dlspool/v1/jobs/{}/output?attempt", list_output},
+    {"GET", "/dlspool/v1/jobs/{}/output/{}?attempt from", show_output},
+    {.pattern = NULL}};

@@ -270,13 +270,14 @@ static void refuse(struct exchange *exchange)
     exchange_reply_problem(exchange, HTTP_BAD_REQUEST, error.text);
 }
 
-const struct route requests_api_routes[] = {{"POST", "/dlspool/v1/jobs", submit_job},
-                                            {"POST", "/dlspool/v1/jobs/{}/kill", ask_kill},
-                                            {"POST", "/dlspool/v1/jobs/{}/retry", ask_retry},
-                                            {"POST", "/dlspool/v1/jobs/{}/hold", ask_hold},
-                                            {"POST", "/dlspool/v1/jobs/{}/release", ask_release},
-                                            {"POST", "/dlspool/v1/jobs/{}/top", ask_top},
-                                            {"POST", "/dlspool/v1/jobs/{}/priority", ask_priority},
-                                            {"POST", "/dlspool/v1/jobs/{}/approve", approve},
-                                            {"POST", "/dlspool/v1/jobs/{}/refuse", refuse},
-                                            {.pattern = NULL}};
+const struct route requests_api_routes[] = {
+    {"POST", "/dlspool/v1/jobs?check=0|1", submit_job},
+    {"POST", "/dlspool/v1/jobs/{}/kill?", ask_kill},
+    {"POST", "/dlspool/v1/jobs/{}/retry?", ask_retry},
+    {"POST", "/dlspool/v1/jobs/{}/hold?keep_memory=true|false", ask_hold},
+    {"POST", "/dlspool/v1/jobs/{}/release?", ask_release},
+    {"POST", "/dlspool/v1/jobs/{}/top?", ask_top},
+    {"POST", "/dlspool/v1/jobs/{}/priority?value", ask_priority},
+    {"POST", "/dlspool/v1/jobs/{}/approve?", approve},
+    {"POST", "/dlspool/v1/jobs/{}/refuse?reason", refuse},
+    {.pattern = NULL}};

@@ -4,10 +4,17 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "web/parameters.h"
+
+/* The pattern of the path, before the parameters. */
+static struct text path_of(const struct route *route)
+{
+    return (struct text){route->pattern, strcspn(route->pattern, "?")};
+}
 
 static bool has_path(const struct route *route, struct exchange *exchange)
 {
-    struct text path = exchange->path, pattern = text_of(route->pattern), part, expected;
+    struct text path = exchange->path, pattern = path_of(route), part, expected;
     size_t count = 0;
     if (!path.length || path.data[0] != '/')
         return false;
@@ -54,7 +61,9 @@ void routes_answer(const struct route *const *tables, size_t count, struct excha
     for (size_t i = 0; i < count && !route; i++)
         route = find_route(tables[i], exchange, &allowed);
     if (route) {
-        route->handler(exchange);
+        const char *parameters = strchr(route->pattern, '?');
+        if (!parameters || parameters_fit(exchange, parameters + 1))
+            route->handler(exchange);
     } else if (!allowed.length) {
         exchange_reply_problem(exchange, HTTP_NOT_FOUND, "there is nothing at this path");
     } else {

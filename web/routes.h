@@ -1,7 +1,8 @@
 /* web/routes.h - which function answers a request
  *
  * A route is a method and a pattern of a path, in which {} stands for one part that is not empty, and ** at its end
- * for one or more parts.
+ * for one or more parts.  After a "?" stand the parameters that its query may have, as parameters_fit() takes them;
+ * without one the query may have any.
  */
 #ifndef WEB_ROUTES_H
 #define WEB_ROUTES_H

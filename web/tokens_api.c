@@ -43,6 +43,6 @@ static void revoke_token(struct exchange *exchange)
     exchange_reply_json(exchange, HTTP_ACCEPTED, tree);
 }
 
-const struct route tokens_api_routes[] = {{"GET", "/dlspool/v1/tokens", list_tokens},
-                                          {"POST", "/dlspool/v1/tokens/{}/revoke", revoke_token},
+const struct route tokens_api_routes[] = {{"GET", "/dlspool/v1/tokens?", list_tokens},
+                                          {"POST", "/dlspool/v1/tokens/{}/revoke?", revoke_token},
                                           {.pattern = NULL}};

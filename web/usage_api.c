@@ -101,6 +101,7 @@ static void show_report(struct exchange *exchange)
     report_free(&report);
 }
 
-const struct route usage_api_routes[] = {{"GET", "/dlspool/v1/acct", show_attempts},
-                                         {"GET", "/dlspool/v1/report", show_report},
-                                         {.pattern = NULL}};
+const struct route usage_api_routes[] = {
+    {"GET", "/dlspool/v1/acct?id state starttime endtime user all=true|false", show_attempts},
+    {"GET", "/dlspool/v1/report?by state starttime endtime user all=true|false", show_report},
+    {.pattern = NULL}};

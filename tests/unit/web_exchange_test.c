@@ -60,8 +60,11 @@ static void reply_new(struct exchange *reply)
 
 static const struct route first[] = {
     {"GET", "/jobs/{}", reply_job}, {"GET", "/jobs/{}/output/{}", reply_file}, {.pattern = NULL}};
-static const struct route second[] = {
-    {"POST", "/jobs", reply_new}, {"GET", "/", reply_new}, {.pattern = NULL}};
+static const struct route second[] = {{"POST", "/jobs", reply_new},
+                                      {"GET", "/", reply_new},
+                                      {"GET", "/list?mine=true|false owner", reply_new},
+                                      {"GET", "/one?", reply_new},
+                                      {.pattern = NULL}};
 static const struct route *const tables[] = {first, second};
 
 static void a_path_finds_its_handler(void **state)
@@ -106,6 +109,43 @@ static void a_wrong_method_tells_the_right_ones(void **state)
     assert_true(text_is(exchange.reply_headers[0].name, "Allow"));
     assert_true(text_is(exchange.reply_headers[0].value, "POST"));
     assert_string_equal(exchange.content_type, "application/problem+json");
+}
+
+static void what_a_path_does_not_know_in_its_query_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        struct web_field query[2];
+        const char *detail; /* NULL: it is answered */
+    } cases[] = {
+        {"/list", {{{"mine", 4}, {"true", 4}}, {{"owner", 5}, {"x", 1}}}, NULL},
+        {"/list", {{{"mine", 4}, {"", 0}}}, NULL},
+        {"/", {{{"anything", 8}, {"", 0}}}, NULL},
+        {"/list", {{{"ownr", 4}, {"x", 1}}}, "\"ownr: unknown parameter; expected mine or owner\""},
+        {"/list",
+         {{{"min", 3}, {"true", 4}}},
+         "\"min: unknown parameter; expected mine or owner\""},
+        {"/list",
+         {{{"mine", 4}, {"yes", 3}}},
+         "\"mine: found \\\"yes\\\", expected true or false\""},
+        {"/list",
+         {{{"owner", 5}, {"a", 1}}, {{"owner", 5}, {"b", 1}}},
+         "\"owner: found twice, expected it once\""},
+        {"/one", {{{"a", 1}, {"", 0}}}, "\"a: unknown parameter; this path has none\""},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct web_field query[2];
+        memcpy(query, cases[i].query, sizeof(query));
+        request("GET", cases[i].path);
+        exchange.query = query;
+        exchange.query_count = 1 + (query[1].name.length > 0);
+        routes_answer(tables, ARRAY_COUNT(tables), &exchange);
+        if (exchange.status != (cases[i].detail ? HTTP_BAD_REQUEST : HTTP_CREATED) ||
+            (cases[i].detail && !content_has(cases[i].detail)))
+            fail_msg("%zu: %d %.*s", i, exchange.status, (int)exchange.content.length,
+                     exchange.content.data);
+    }
 }
 
 /* ---- problems ---- */
@@ -311,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_path_finds_its_handler),
         cmocka_unit_test(a_wrong_method_tells_the_right_ones),
+        cmocka_unit_test(what_a_path_does_not_know_in_its_query_is_refused),
         cmocka_unit_test(a_fault_tells_line_and_field),
         cmocka_unit_test(only_pages_of_this_site_change_something),
         cmocka_unit_test(a_request_ends_in_one_place),

@@ -22,7 +22,7 @@
 #include "stages/lease.h"
 #include "stages/service/trust.h"
 #include "stages/shared/capacity_file.h"
-#include "stages/track/removed_file.h"
+#include "stages/shared/removed_file.h"
 
 static const int64_t removed_shown = INT64_C(7) * 24 * 3600 * 1000; /* milliseconds */
 

@@ -10,7 +10,7 @@
 #include "base/directory.h"
 #include "base/log.h"
 #include "spool/jobs.h"
-#include "stages/track/removed_file.h"
+#include "stages/shared/removed_file.h"
 
 enum { LOOKS_LEAST = 3 };
 static const int64_t longest_pause = 30000; /* milliseconds */

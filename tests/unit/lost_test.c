@@ -4,7 +4,7 @@
 
 #include "stages/track/lost.h"
 #include "spool/usage.h"
-#include "stages/track/removed_file.h"
+#include "stages/shared/removed_file.h"
 
 #define ID "lost-1m7y5dm13etbd"
 

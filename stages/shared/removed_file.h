@@ -1,12 +1,12 @@
-/* stages/track/removed_file.h - DIR/removed: jobs whose directories somebody removed, and which were
+/* stages/shared/removed_file.h - DIR/removed: jobs whose directories somebody removed, and which were
  * ended for that
  *
  * The track stage adds a line when nothing of such a job is left at the executor, so that `dlspool
  * status` can report it later.  The last REMOVED_KEPT lines are kept; they are not synced, since
  * the service's log has them, too.  Lines of `key=value` as in a job's log; docs/spool.md.
  */
-#ifndef STAGES_TRACK_REMOVED_FILE_H
-#define STAGES_TRACK_REMOVED_FILE_H
+#ifndef STAGES_SHARED_REMOVED_FILE_H
+#define STAGES_SHARED_REMOVED_FILE_H
 
 #include "spool/spool.h"
 

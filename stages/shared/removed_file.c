@@ -1,6 +1,6 @@
-/* stages/track/removed_file.c - DIR/removed: jobs whose directories somebody removed, and which were
+/* stages/shared/removed_file.c - DIR/removed: jobs whose directories somebody removed, and which were
  * ended for that */
-#include "stages/track/removed_file.h"
+#include "stages/shared/removed_file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "client/preview_tree.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/open.h"
 #include "commands/options.h"
 #include "commands/print.h"
 #include "spool/settings.h"
-#include "stages/preview/preview.h"
 
 enum {
     USUAL_DAYS = 7,
@@ -153,77 +153,6 @@ static void print_people(const struct planning *planning)
                repository_commit(planning->after));
 }
 
-/* For programs */
-
-static void put_text(struct arena *arena, struct value *tree, const char *name, struct text text)
-{
-    value_put(arena, tree, name, text.length ? value_text(arena, text) : value_null(arena));
-}
-
-static void put_count(struct arena *arena, struct value *tree, const char *name, size_t count)
-{
-    value_put(arena, tree, name, value_number(arena, (double)count));
-}
-
-static struct value *field_tree(struct arena *arena, const struct preview_field *field)
-{
-    struct value *tree = value_object(arena);
-    put_text(arena, tree, "path", field->path);
-    value_put(arena, tree, "change",
-              value_string(arena, !field->was_there  ? "added"
-                                  : !field->is_there ? "removed"
-                                                     : "changed"));
-    put_text(arena, tree, "before", field->before);
-    put_text(arena, tree, "after", field->after);
-    return tree;
-}
-
-static struct value *group_tree(struct arena *arena, const struct preview_group *group)
-{
-    static const char *const kinds[PREVIEW_KINDS] = {"refused", "changed", "accepted"};
-    struct value *tree = value_object(arena), *fields = value_list(arena);
-    struct value *examples = value_list(arena);
-    value_put(arena, tree, "kind", value_string(arena, kinds[group->kind]));
-    put_count(arena, tree, "jobs", group->count);
-    for (size_t i = 0; i < PREVIEW_EXAMPLES && group->examples[i][0]; i++)
-        value_append(arena, examples, value_string(arena, group->examples[i]));
-    value_put(arena, tree, "examples", examples);
-    put_text(arena, tree, "sentence", group->sentence);
-    put_text(arena, tree, "template_before", group->template_before);
-    put_text(arena, tree, "template", group->template);
-    put_text(arena, tree, "image_before", group->image_before);
-    put_text(arena, tree, "image", group->image);
-    for (size_t i = 0; i < group->fields_count; i++)
-        value_append(arena, fields, field_tree(arena, &group->fields[i]));
-    value_put(arena, tree, "fields", fields);
-    return tree;
-}
-
-static void print_program(const struct planning *planning)
-{
-    const struct preview *preview = &planning->preview;
-    struct arena *arena = preview->arena;
-    struct value *tree = value_object(arena), *groups = value_list(arena);
-    value_put(arena, tree, "commit", value_string(arena, repository_commit(planning->after)));
-    value_put(arena, tree, "since", value_string(arena, repository_commit(planning->before)));
-    put_count(arena, tree, "days", (size_t)planning->days);
-    put_count(arena, tree, "found", preview->found);
-    put_count(arena, tree, "looked_at", preview->looked);
-    put_count(arena, tree, "same", preview->same);
-    put_count(arena, tree, "refused", preview->counts[PREVIEW_REFUSED]);
-    put_count(arena, tree, "changed", preview->counts[PREVIEW_CHANGED]);
-    put_count(arena, tree, "accepted", preview->counts[PREVIEW_ACCEPTED]);
-    put_count(arena, tree, "refused_as_now", preview->refused_as_before);
-    put_count(arena, tree, "forbidden", preview->forbidden);
-    put_count(arena, tree, "damaged", preview->damaged);
-    put_count(arena, tree, "set_aside", preview->set_aside);
-    put_count(arena, tree, "without_request", preview->without_request);
-    for (size_t i = 0; i < preview->groups_count; i++)
-        value_append(arena, groups, group_tree(arena, &preview->groups[i]));
-    value_put(arena, tree, "groups", groups);
-    print_json(tree);
-}
-
 /* Open what the request is about, and make the preview. */
 static int make_plan(struct planning *planning, struct preview_request *request, const char *since,
                      const char *path, const char *revision, struct error *error)
@@ -293,7 +222,8 @@ int command_plan(int argument_count, char **arguments)
     if (status != STATUS_DONE)
         complain("%s", error.text);
     else if (json)
-        print_program(&planning);
+        print_json(preview_tree_make(&planning.preview, repository_commit(planning.before),
+                                     repository_commit(planning.after), planning.days));
     else
         print_people(&planning);
     preview_free(&planning.preview);

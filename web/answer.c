@@ -17,6 +17,7 @@
 #include "web/new_page.h"
 #include "web/openpai_api.h"
 #include "web/origin.h"
+#include "web/plan_api.h"
 #include "web/plan_page.h"
 #include "web/requests_api.h"
 #include "web/scope.h"
@@ -32,7 +33,7 @@ static const struct route *const tables[] = {
     job_page_routes,    difference_page_routes, usage_page_routes,
     me_page_routes,     cluster_page_routes,    plan_page_routes,
     tokens_api_routes,  events_api_routes,      cluster_api_routes,
-    usage_api_routes};
+    usage_api_routes,   plan_api_routes};
 
 void answer_request(struct exchange *exchange, const struct web_names *names)
 {

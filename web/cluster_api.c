@@ -1,9 +1,10 @@
-/* web/cluster_api.c - /dlspool/v1/nodes, /limits and /share: what there is, who may have what, and has it */
+/* web/cluster_api.c - /dlspool/v1/status, /nodes, /limits and /share: how the spool stands, and who has what of it */
 #include "web/cluster_api.h"
 
 #include "client/limit_amounts.h"
 #include "client/node_tree.h"
 #include "client/share_lines.h"
+#include "client/status_report.h"
 #include "spool/settings.h"
 
 /* Makes a tree in the exchange's arena; NULL and a sentence. */
@@ -23,6 +24,26 @@ static void reply_tree(struct exchange *exchange, tree_maker *make)
     }
     if (!tree)
         exchange_reply_problem(exchange, HTTP_INTERNAL_ERROR, error.text);
+}
+
+/* A page does not ask the executor, as it reaches nothing but the spool. */
+static struct value *status_tree(const struct exchange *exchange, const struct settings *settings,
+                                 struct error *error)
+{
+    struct status_report report = {
+        .arena = exchange->arena, .spool = exchange->spool, .settings = settings};
+    (void)error;
+    status_report_look(&report);
+    status_report_take_capacity(&report);
+    error_set(&report.not_ready,
+              "a page does not ask the executor; capacity is what the daemon has "
+              "last written down of it");
+    return status_report_tree(&report);
+}
+
+static void show_status(struct exchange *exchange)
+{
+    reply_tree(exchange, status_tree);
 }
 
 static struct value *limits_tree(const struct exchange *exchange, const struct settings *settings,
@@ -68,7 +89,8 @@ static void show_nodes(struct exchange *exchange)
     nodes_free(nodes);
 }
 
-const struct route cluster_api_routes[] = {{"GET", "/dlspool/v1/nodes?", show_nodes},
+const struct route cluster_api_routes[] = {{"GET", "/dlspool/v1/status?", show_status},
+                                           {"GET", "/dlspool/v1/nodes?", show_nodes},
                                            {"GET", "/dlspool/v1/limits?", show_limits},
                                            {"GET", "/dlspool/v1/share?", show_share},
                                            {.pattern = NULL}};

@@ -1,5 +1,5 @@
-/* web/cluster_api.h - /dlspool/v1/nodes, /limits and /share: what there is, who may have what, and has it; as the
- * commands print it */
+/* web/cluster_api.h - /dlspool/v1/status, /nodes, /limits and /share: how the spool stands, what there is, who may have
+ * what, and has it, as the commands print it */
 #ifndef WEB_CLUSTER_API_H
 #define WEB_CLUSTER_API_H
 

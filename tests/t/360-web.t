@@ -46,6 +46,10 @@ said=$(as 2 $api/jobs/one/request)
 is "$(status "$said")" 403 "another does not read the request"
 like "$said" 'request.yaml could not be read: Permission denied' "and hears why"
 
+is "$(body "$(as 1 $api/status)" | jq -S 'del(.executor.reason, .executor.capacity_time)')" \
+    "$(setpriv --reuid 5001 --regid 5001 --clear-groups "$DLSPOOL" -s "$spool" status --json | jq -S 'del(.executor.reason, .executor.capacity_time)')" "so is the status"
+is "$(body "$(as 1 $api/plan?revision=HEAD)" | jq -S .)" "$(setpriv --reuid 5001 --regid 5001 --clear-groups "$DLSPOOL" -s "$spool" plan HEAD --json | jq -S .)" "and a plan"
+
 # What is wrong is said with its place, and nothing is dropped.
 said=$(as 1 -H 'Content-Type: application/yaml' --data-binary $'name: two\nscript: "echo"\ntaks: {}\n' "$api/jobs?check=1")
 is "$(status "$said")" 400 "a faulty job file is refused"
@@ -209,6 +213,9 @@ cat >"$scratch/table" <<TABLE
 200 GET /report query=by=queues&all=true
 400 GET /report
 200 GET /nodes
+200 GET /status
+200 GET /plan query=revision=HEAD&within=5s
+400 GET /plan
 200 GET /limits
 200 GET /share
 200 GET /tokens

@@ -233,13 +233,14 @@ struct files {
     int directory;
 };
 
+/* What tasks printed; hidden files are notes about it. */
 static int add_file(void *context, const char *name, unsigned char type)
 {
     (void)type;
     struct files *files = context;
     struct arena *arena = files->exchange->arena;
     struct stat status;
-    if (sys.fstatat(files->directory, name, &status, AT_SYMLINK_NOFOLLOW) ||
+    if (name[0] == '.' || sys.fstatat(files->directory, name, &status, AT_SYMLINK_NOFOLLOW) ||
         !S_ISREG(status.st_mode))
         return 0;
     struct value *file = value_object(arena);

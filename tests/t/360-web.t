@@ -279,6 +279,8 @@ dir=$(job_dir one)
 mkdir -p "$dir/output" && echo hello >"$dir/output/<script>x.log"
 chown -R 5001 "$dir/output"
 like "$(as 1 http://localhost/jobs/one)" '<h3>&lt;script&gt;x.log</h3>' "a file's name is text"
+echo '6 1' >"$dir/output/.main-0.log.times" && chown 5001 "$dir/output/.main-0.log.times"
+is "$(body "$(as 1 $api/jobs/one/output)" | jq -c '[.[].name]')" '["<script>x.log"]' "and notes of when it was printed are no output"
 
 # A user stops pages of theirs, and sends them more than they take; each tells the porter before that it ends.
 cat >"$scratch/stop-pages" <<'PERL'

@@ -3,8 +3,10 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128, FIRST_GIVEN = 3 };
+enum { BACKLOG = 128, FIRST_GIVEN = 3, MOST_GIVEN = 16 };
 
 /* Is somebody listening at the address? */
 static bool is_served(const struct sockaddr_un *address)
@@ -105,12 +107,43 @@ int listen_network(struct text address, struct error *error)
     return listener;
 }
 
-int listen_given(void)
+/* Is it a socket of that kind at which somebody can listen? */
+static bool is_listener(int file, int domain)
+{
+    int own = 0, listens = 0;
+    socklen_t size = sizeof(own);
+    return getsockopt(file, SOL_SOCKET, SO_DOMAIN, &own, &size) == 0 &&
+           getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens &&
+           (own == domain || (own == AF_INET6 && domain == AF_INET));
+}
+
+int listen_given(int domain)
 {
     const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
-    if (!process || !count || atol(process) != (long)getpid() || atol(count) < 1)
+    int64_t files = text_number(text_of(count), MOST_GIVEN);
+    if (!process || files < 1 || text_number(text_of(process), INT_MAX) != getpid())
         return -1;
-    fcntl(FIRST_GIVEN, F_SETFD, FD_CLOEXEC);
-    fcntl(FIRST_GIVEN, F_SETFL, fcntl(FIRST_GIVEN, F_GETFL) | O_NONBLOCK);
-    return FIRST_GIVEN;
+    for (int file = FIRST_GIVEN; file < FIRST_GIVEN + files; file++) {
+        if (!is_listener(file, domain))
+            continue;
+        fcntl(file, F_SETFD, FD_CLOEXEC);
+        fcntl(file, F_SETFL, fcntl(file, F_GETFL) | O_NONBLOCK);
+        return file;
+    }
+    return -1;
+}
+
+const char *listen_path(int listener, char path[static LISTEN_PATH_SIZE])
+{
+    struct sockaddr_un address = {.sun_family = AF_UNSPEC};
+    socklen_t length = sizeof(address);
+    bool named = getsockname(listener, (struct sockaddr *)&address, &length) == 0 &&
+                 address.sun_family == AF_UNIX && length > offsetof(struct sockaddr_un, sun_path) &&
+                 address.sun_path[0];
+    if (!named)
+        return NULL;
+    size_t most = length - offsetof(struct sockaddr_un, sun_path);
+    text_copy(path, LISTEN_PATH_SIZE,
+              (struct text){address.sun_path, strnlen(address.sun_path, most)});
+    return path;
 }

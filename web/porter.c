@@ -48,6 +48,7 @@ struct porter {
         [REFUSED]; /* connections to which a refusal was written, the oldest at refused_next; 0: none */
     size_t refused_next;
     bool root;
+    bool made; /* the socket is its own, and goes with it */
 };
 
 /* ---- the pages ---- */
@@ -400,34 +401,61 @@ static void raise_open_files(void)
     }
 }
 
-int porter_run(const struct porter_settings *settings,
-               void (*ready)(const struct porter_settings *settings), struct error *error)
+/* Listen where the settings say, or take what systemd has opened.  -1 and a sentence. */
+static int open_sockets(struct porter *porter, const struct porter_settings *settings,
+                        struct error *error)
+{
+    porter->listener = listen_given(AF_UNIX);
+    porter->network = listen_given(AF_INET);
+    porter->made = porter->listener < 0;
+    if (porter->made)
+        porter->listener = listen_local(settings->socket, error);
+    if (porter->listener >= 0 && porter->network < 0 && settings->network.length) {
+        porter->network = listen_network(settings->network, error);
+        return porter->network < 0 ? -1 : 0;
+    }
+    return porter->listener < 0 ? -1 : 0;
+}
+
+static void close_sockets(const struct porter *porter, const struct porter_settings *settings)
+{
+    if (porter->listener >= 0 && porter->made)
+        unlink(settings->socket);
+    if (porter->listener >= 0)
+        close(porter->listener);
+    if (porter->network >= 0)
+        close(porter->network);
+}
+
+/* Say that connections are taken, and where. */
+static void tell_ready(const struct porter *porter, const struct porter_settings *settings,
+                       porter_ready *ready)
+{
+    char path[LISTEN_PATH_SIZE];
+    struct porter_settings told = *settings;
+    const char *named = listen_path(porter->listener, path);
+    told.socket = named ? named : settings->socket;
+    if (ready)
+        ready(&told);
+}
+
+int porter_run(const struct porter_settings *settings, porter_ready *ready, struct error *error)
 {
     static const int taken[] = {SIGTERM, SIGINT, SIGCHLD};
-    struct porter porter = {.settings = settings, .root = geteuid() == 0, .network = -1};
+    struct porter porter = {.settings = settings, .root = geteuid() == 0};
     signals_ignore();
     raise_open_files();
-    int result = -1;
     porter.signals = signals_take(taken, ARRAY_COUNT(taken), NULL, error);
     if (porter.signals < 0)
         return -1;
-    int given = listen_given();
-    porter.listener = given >= 0 ? given : listen_local(settings->socket, error);
-    if (porter.listener >= 0 && settings->network.length)
-        porter.network = listen_network(settings->network, error);
-    if (porter.listener >= 0 && (porter.network >= 0 || !settings->network.length)) {
+    int result = open_sockets(&porter, settings, error);
+    if (!result)
         result = sandbox_keep_capabilities(1u << CAP_SETUID | 1u << CAP_SETGID, error);
-        if (!result && ready)
-            ready(settings);
-        if (!result)
-            serve(&porter);
+    if (!result) {
+        tell_ready(&porter, settings, ready);
+        serve(&porter);
     }
-    if (porter.listener >= 0 && given < 0)
-        unlink(settings->socket);
-    if (porter.listener >= 0)
-        close(porter.listener);
-    if (porter.network >= 0)
-        close(porter.network);
+    close_sockets(&porter, settings);
     doors_free(&porter.doors);
     while (porter.count)
         forget_page(&porter, porter.count - 1);

@@ -29,9 +29,10 @@ struct porter_settings {
     int64_t token_longest; /* ... that a token counts at most */
 };
 
-/* Serve until SIGTERM or SIGINT; then the socket is removed, and the pages end.  `ready`, which may be NULL, is
- * called when connections are taken.  -1 and a sentence. */
-int porter_run(const struct porter_settings *settings,
-               void (*ready)(const struct porter_settings *settings), struct error *error);
+/* Serve until SIGTERM or SIGINT; then the socket is removed, and the pages end.  A socket that systemd has opened
+ * (sd_listen_fds(3)) is served in place of the one of the settings, and stays; so is one of a network.  `ready`, which
+ * may be NULL, is called when connections are taken, with the socket that is served.  -1 and a sentence. */
+typedef void porter_ready(const struct porter_settings *settings);
+int porter_run(const struct porter_settings *settings, porter_ready *ready, struct error *error);
 
 #endif

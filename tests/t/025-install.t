@@ -8,7 +8,7 @@ mkdir -p "$scratch/image/usr/share/doc/another"
 ok "make install, as a package does" put install PREFIX=/usr UNITDIR=/lib/systemd/system DESTDIR="$scratch/image"
 cd "$scratch/image" || exit 1
 is "$(find . -type f ! -path './usr/share/doc/*' ! -path './usr/share/man/*' | LC_ALL=C sort | tr '\n' ' ')" \
-    "./lib/systemd/system/dlspool-web@.service ./lib/systemd/system/dlspool@.service ./usr/bin/dlspool ./usr/lib/sysusers.d/dlspool.conf \
+    "./lib/systemd/system/dlspool-web@.service ./lib/systemd/system/dlspool-web@.socket ./lib/systemd/system/dlspool@.service ./usr/bin/dlspool ./usr/lib/sysusers.d/dlspool.conf \
 ./usr/lib/tmpfiles.d/dlspool.conf ./usr/share/bash-completion/completions/dlspool ./usr/share/dlspool/dlspool.rules.yaml ./usr/share/dlspool/dlspool.yaml \
 ./usr/share/dlspool/grafana.json ./usr/share/dlspool/kubernetes-role.yaml ./usr/share/dlspool/without-containers.conf " "has these files"
 is "$(cd usr/share/man && find . -type f | sed 's|.*/||' | LC_ALL=C sort)" "$(cd "$top/docs/man" && LC_ALL=C ls)" "each page of the manual"
@@ -59,8 +59,9 @@ if command -v systemd-analyze >/dev/null; then
     like "$(exposure)" '^7[.]' "the unit itself leaves what podman needs"
     like "$(cat "$units/dlspool-web@.service")" "^ExecStart=$scratch/prefix/bin/dlspool -s %I web$" "there is a unit for pages"
     cp "$units/dlspool-web@.service" "$units/dlspool-web@-var-spool-dlspool.service"
-    is "$(SYSTEMD_UNIT_PATH="$units:" systemd-analyze verify --man=no "$units/dlspool-web@-var-spool-dlspool.service" 2>&1 | grep dlspool)" "" \
-        "in which systemd finds nothing wrong"
+    cp "$units/dlspool-web@.socket" "$units/dlspool-web@-var-spool-dlspool.socket"
+    is "$(SYSTEMD_UNIT_PATH="$units:" systemd-analyze verify --man=no "$units"/dlspool-web@-var-spool-dlspool.{service,socket} 2>&1 | grep dlspool)" "" \
+        "in which systemd finds nothing wrong, nor in its socket"
     like "$(SYSTEMD_UNIT_PATH="$units:" systemd-analyze security --offline=true dlspool-web@-var-spool-dlspool.service 2>/dev/null |
         sed -n 's/.*: \([0-9.]*\) .*/\1/p' | tail -n 1)" '^[1-3][.]' "and which leaves little"
 fi

@@ -144,4 +144,19 @@ ok "no door stays" wait_for 20 sh -c '! pgrep -P '$web' -f -- --door'
 kill $web && wait $web
 is "$?" 0 "it ends when it is told to"
 is "$(sed -e '/a connection was refused/d' -e '/ warnings were left out/d' "$scratch/web.err")" "" "it had nothing else to say"
+# The socket that systemd holds.
+if command -v systemd-socket-activate >/dev/null; then
+    held=$scratch/held.sock port=$(free_port)
+    systemd-socket-activate -l "$held" -l "127.0.0.1:$port" "$DLSPOOL" -s "$spool" web --socket "$scratch/unused.sock" \
+        >"$scratch/held.out" 2>"$scratch/held.err" &
+    web=$!
+    wait_for 10 test -S "$held" && chmod 666 "$held"
+    is "$(run_as 1 curl -sS --unix-socket "$held" http://localhost/dlspool/v1/tokens -o /dev/null -w '%{http_code}')" 200 "the first connection to systemd's socket starts the porter"
+    is "$(run_as 2 curl -sS -o /dev/null -w '%{http_code}' --unix-socket "$held" http://localhost/dlspool/v1/jobs)" 401 "and who that is, here a proxy, says the kernel still"
+    like "$(<"$scratch/held.out")" "^serving at $held;" "it says where it serves"
+    ok "it makes no socket of its own" test ! -e "$scratch/unused.sock"
+    is "$(curl -sS -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/dlspool/v1/jobs")" 401 "at systemd's port a token is asked for"
+    kill $web && wait $web
+    ok "and the socket stays where systemd has put it" test -S "$held"
+fi
 done_testing

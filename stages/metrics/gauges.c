@@ -13,7 +13,7 @@
 #include "spool/plan_file.h"
 #include "spool/waiting.h"
 #include "stages/lease.h"
-#include "stages/shared/capacity_file.h"
+#include "stages/metrics/cluster.h"
 
 struct gauges {
     const struct spool *spool;
@@ -181,49 +181,6 @@ static int add_dropped(struct gauges *gauges, struct error *error)
 
 /* ---- the executor ---- */
 
-static void add_resource(struct gauges *gauges, const char *resource, const char *gpu_type,
-                         double total, double available)
-{
-    struct buffer labels = {0};
-    labels_add(&labels, "resource", text_of(resource));
-    labels_add(&labels, "gpu_type", text_of(gpu_type));
-    series_gauge(gauges->table, "capacity", labels.data, total);
-    series_gauge(gauges->table, "used", labels.data, total - available);
-    buffer_free(&labels);
-}
-
-/* As the daemon found it last; before it has, the executor is asked.  GPUs without a type are those of no type. */
-static void add_capacity(struct gauges *gauges, struct executor *executor)
-{
-    struct capacity capacity;
-    int64_t time = gauges->now;
-    struct error error;
-    bool known = capacity_file_read(gauges->spool, &capacity, NULL, &time) == 0;
-    if (!known && executor && executor->operations->capacity) {
-        capacity = (struct capacity){0};
-        known = executor->operations->capacity(executor, &capacity, &error) == 0;
-    }
-    if (!known)
-        return;
-    int other = capacity.gpus, other_free = capacity.gpus_free;
-    add_resource(gauges, "cpus", "", (double)capacity.cpus / 1000,
-                 (double)capacity.cpus_free / 1000);
-    add_resource(gauges, "memory_bytes", "", (double)capacity.memory, (double)capacity.memory_free);
-    for (size_t i = 0; i < capacity.gpu_type_count; i++) {
-        const struct gpu_capacity *gpus = &capacity.gpu_types[i];
-        add_resource(gauges, "gpus", gpus->type, gpus->count, gpus->free);
-        other -= gpus->count;
-        other_free -= gpus->free;
-    }
-    if (other > 0 || !capacity.gpu_type_count)
-        add_resource(gauges, "gpus", "", other, other_free);
-    if (capacity.nodes) {
-        set(gauges, "nodes", "state", "ready", capacity.nodes_ready);
-        set(gauges, "nodes", "state", "not_ready", capacity.nodes - capacity.nodes_ready);
-    }
-    set(gauges, "capacity_timestamp_seconds", NULL, NULL, (double)time / 1000);
-}
-
 static void add_executor(struct gauges *gauges, const struct settings *settings,
                          struct executor *executor)
 {
@@ -234,7 +191,7 @@ static void add_executor(struct gauges *gauges, const struct settings *settings,
         series_gauge(gauges->table, "executor_up", labels.data,
                      executor->operations->ready(executor, &error) == 0);
     buffer_free(&labels);
-    add_capacity(gauges, executor);
+    cluster_collect(gauges->spool, executor, gauges->table);
 }
 
 /* ---- all else ---- */

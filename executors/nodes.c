@@ -122,7 +122,7 @@ void nodes_clamp(struct node *node)
         node->gpu_types[i].free = (int)clamp(node->gpu_types[i].free, node->gpu_types[i].count);
 }
 
-static void add_node(const struct node *node, struct capacity *capacity)
+void nodes_take(const struct node *node, struct capacity *capacity)
 {
     capacity->cpus += node->cpus;
     capacity->cpus_free += node->cpus_free;
@@ -149,7 +149,7 @@ static int sum(const struct nodes *nodes, bool ready, struct capacity *capacity)
         if ((nodes->items[i].state == NODE_READY) != ready)
             continue;
         count++;
-        add_node(&nodes->items[i], capacity);
+        nodes_take(&nodes->items[i], capacity);
     }
     return count;
 }

@@ -56,6 +56,8 @@ void nodes_set_free(struct node *node);
 /* Raise what is free to 0 where it is negative, and lower it to what there is. */
 void nodes_clamp(struct node *node);
 
+/* Add to the capacity what the node has, and what is free of it. */
+void nodes_take(const struct node *node, struct capacity *capacity);
 /* Set the capacity to what the nodes that are ready have, and count all nodes. */
 void nodes_sum(const struct nodes *nodes, struct capacity *capacity);
 /* Set it to what the others have, and count these.  Nothing is free there, though jobs may still run on them. */

@@ -6,7 +6,8 @@
 #include "spool/spool.h"
 #include "stages/metrics/series.h"
 
-/* As the daemon found it last.  Where it has not, the executor is asked; NULL: nobody may ask it. */
+/* As the daemon found it last.  Where that is a minute ago, as while there are no jobs, the executor
+ * is asked; NULL: nobody may ask it. */
 void cluster_collect(const struct spool *spool, struct executor *executor,
                      struct series_table *table);
 

@@ -26,6 +26,30 @@ new_spool null || exit 1
 mkdir "$scratch/web"
 sed -i "s|^  file: .*|  file: $scratch/web/dlspool.prom|; s|^  interval: .*|  interval: 1s|; s|^  users: false|  users: true|" "$spool/dlspool.yaml"
 start_daemon
+# Another one has nodes: the executor null has none.
+slurm=$scratch/slurm
+dlspool -s "$slurm" init -e slurm >/dev/null
+sed -i "s|^  address: unix:/run/slurmrestd.*|  address: unix:$scratch/rest|" "$slurm/dlspool.yaml"
+python3 -B "$top/tests/stand-in/slurmrestd" --socket "$scratch/rest" --nodes '[{"name": "n1", "state": "idle", "cpus": 8, "gres": "gpu:a100:4",
+    "gres_used": "gpu:a100:1"}, {"name": "n2", "state": "idle", "state_flags": ["DRAIN"], "cpus": 4, "gres": "gpu:a100:2,gpu:1"}]' &
+rest=$!
+at_exit 'kill $rest 2>/dev/null'
+must "a stand-in for Slurm has nodes" wait_for 10 test -S "$scratch/rest"
+dlspool -s "$slurm" metrics >"$scratch/metrics"
+is "$(grep -E '^dlspool_(node|nodes|unschedulable|node_used)[{].*(state=|resource="gpus")' "$scratch/metrics" | sed 's/^dlspool_//' | LC_ALL=C sort)" \
+    'node_used{node="n1",resource="gpus",gpu_type="a100"} 1
+node_used{node="n2",resource="gpus",gpu_type=""} 0
+node_used{node="n2",resource="gpus",gpu_type="a100"} 0
+nodes{state="down"} 0
+nodes{state="drained"} 1
+nodes{state="ready"} 1
+nodes{state="unknown"} 0
+node{node="n1",state="ready"} 1
+node{node="n2",state="drained"} 1
+unschedulable{resource="gpus",gpu_type=""} 1
+unschedulable{resource="gpus",gpu_type="a100"} 2' "nodes are told, and what those have that take no jobs"
+grep -E 'dlspool_(node|unschedulable)' "$scratch/metrics" | grep -v '"n2"' >"$scratch/web/nodes.prom"
+kill "$rest"; wait "$rest" 2>/dev/null
 must "a spool writes metrics" wait_for 10 test -s "$scratch/web/dlspool.prom"
 /usr/bin/python3 -u - "$scratch/web" >"$scratch/web.log" 2>&1 <<'PYTHON' &
 import functools, http.server, sys
@@ -43,6 +67,7 @@ global: {scrape_interval: 1s, evaluation_interval: 1s}
 rule_files: ["$rules"]
 scrape_configs:
 - {job_name: dlspool, metrics_path: /dlspool.prom, static_configs: [{targets: ["127.0.0.1:$(head -n 1 "$scratch/web.log")"]}]}
+- {job_name: nodes, metrics_path: /nodes.prom, static_configs: [{targets: ["127.0.0.1:$(head -n 1 "$scratch/web.log")"]}]}
 YAML
 port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/tsdb" --web.listen-address="127.0.0.1:$port" \

@@ -12,13 +12,12 @@ static bool is_space(char byte)
     return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
-/* No beginning of JSON that closes does close; the white space after it aside. */
-static void check_beginnings(struct text bytes)
+/* No beginning of JSON that closes does close; white space and comments after it aside, which are blank in `core`. */
+static void check_beginnings(struct text bytes, struct text core, size_t start)
 {
-    size_t end = bytes.length;
-    while (end > 0 && is_space(bytes.data[end - 1]))
-        end--;
-    for (size_t length = 0; length < end; length++)
+    while (core.length > 0 && is_space(core.data[core.length - 1]))
+        core.length--;
+    for (size_t length = 0; length < start + core.length; length++)
         CHECK(content_judge((struct text){bytes.data, length}) != CONTENT_COMPLETE);
 }
 
@@ -45,10 +44,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     }
     struct arena *arena = arena_new();
     const char *comment;
+    size_t start = (size_t)(core.data - source.data);
     core = json_blank_comments(arena, core, &comment);
     CHECK(json_read(arena, core, "it", &yaml_request_limits, NULL));
-    arena_free(arena);
     if (length <= SHORT)
-        check_beginnings(source);
+        check_beginnings(source, core, start);
+    arena_free(arena);
     return 0;
 }

@@ -86,7 +86,10 @@ bool batch_line(struct batch *batch, struct text line, uint32_t number)
         note_unread(batch, found, number);
         return true;
     }
-    struct directive_rest rest = {batch->options.reading, line, strlen(found->marker), number};
+    struct directive_rest rest = {.reading = batch->options.reading,
+                                  .line = line,
+                                  .at = strlen(found->marker),
+                                  .number = number};
     if (line.length > rest.at && line.data[rest.at] == '-')
         problems_add(batch->options.reading, NULL, number, (uint32_t)rest.at + 1,
                      "expected a blank after %s", found->marker);

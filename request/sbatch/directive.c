@@ -8,13 +8,13 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The column of a byte of the line, which may be behind characters of several bytes. */
-static uint32_t column_at(struct text line, size_t at)
+/* The column of the next byte, which may be behind characters of several bytes.  What was counted before is not
+ * counted again: there may be as many words as the line has bytes. */
+static uint32_t column_here(struct directive_rest *rest)
 {
-    uint32_t column = 1;
-    for (size_t i = 0; i < at; i++)
-        column += ((unsigned char)line.data[i] & 0xc0) != 0x80;
-    return column;
+    for (; rest->counted < rest->at; rest->counted++)
+        rest->characters += ((unsigned char)rest->line.data[rest->counted] & 0xc0) != 0x80;
+    return rest->characters + 1;
 }
 
 /* Add the bytes of a word that begins at rest->at; false when a quote is not closed. */
@@ -43,7 +43,7 @@ bool directive_next(struct directive_rest *rest, struct directive_word *word)
     if (rest->at == rest->line.length || rest->line.data[rest->at] == '#')
         return false;
     struct buffer out = {0};
-    word->place = (struct place){rest->number, column_at(rest->line, rest->at)};
+    word->place = (struct place){rest->number, column_here(rest)};
     bool closed = take_word(rest, &out);
     word->text = arena_text(rest->reading->arena, out.data ? out.data : "", out.length);
     buffer_free(&out);

@@ -25,6 +25,10 @@ struct directive_rest {
     struct text line; /* the whole line */
     size_t at;        /* the byte of it to go on with */
     uint32_t number;  /* of the line, from 1 */
+
+    /* The module's own; zeroes at first. */
+    size_t counted;      /* bytes of the line */
+    uint32_t characters; /* that they are */
 };
 
 /* Take the next word; false at the end of the line, or after a problem. */

@@ -34,7 +34,7 @@ static size_t end_of_words(struct reading *reading, struct text source, size_t s
     struct text rest = {source.data + start, source.length - start}, line;
     struct directive_word word;
     text_next(&rest, '\n', &line);
-    struct directive_rest words = {reading, line, marker, 1};
+    struct directive_rest words = {.reading = reading, .line = line, .at = marker, .number = 1};
     size_t end = marker;
     while (directive_next(&words, &word))
         end = words.at;

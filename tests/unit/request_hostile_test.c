@@ -314,6 +314,17 @@ static void pathological_files_are_quick(void **state)
         {"a.sh", "#!/bin/sh\n", "#DL a=[\n", "true\n"},
         {"a.sh", "#!/bin/sh\n", "#DL a=\"\n", "true\n"},
         {"a.sh", "#!/bin/sh\r\n", "true\r\n", ""},
+        {"a.sh", "#!/bin/sh\n#SBATCH ", "-J a ", "\ntrue\n"},
+        {"a.sh", "#!/bin/sh\n#SBATCH ", "--x ", "\ntrue\n"},
+        {"a.sh", "#!/bin/sh\n#SBATCH --export=", "A=1,", "B\ntrue\n"},
+        {"a.sh", "#!/bin/sh\n#SBATCH --dependency=afterok:", "a:", "b\ntrue\n"},
+        {"a.sh", "#!/bin/sh\n#SBATCH --array=", "1,", "2\ntrue\n"},
+        {"a.sh", "#!/bin/sh\n", "#SBATCH -J a\n", "true\n"},
+        {"a.sh", "#!/bin/sh\n", "#SBATCH hetjob\n", "true\n"},
+        {"a.sh", "#!/bin/sh\n#SBATCH -n 4\n", "srun -n 2 a &\n", "wait\n"},
+        {"a.sh", "#!/bin/sh\n#PBS ", "-N a ", "\ntrue\n"},
+        {"a.sh", "#!/bin/sh\n#PBS -l select=", "1:ncpus=1+", "1\ntrue\n"},
+        {"a.sh", "#!/bin/sh\n#PBS -v ", "A,", "B\ntrue\n"},
     };
     struct arena *arena = arena_new();
     struct buffer source = {0};

@@ -19,7 +19,10 @@ enum {
 
 static void begin(struct buffer *out, const char *title, int height)
 {
-    buffer_add_string(out, "<div class=\"wide\"><svg role=\"img\" viewBox=\"0 0 ");
+    buffer_add_string(out,
+                      "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Picture: ");
+    html_string(out, title);
+    buffer_add_string(out, "\"><svg role=\"img\" viewBox=\"0 0 ");
     buffer_printf(out, "%d %d\" width=\"%d\" height=\"%d\" aria-label=\"", WIDTH, height, WIDTH,
                   height);
     html_string(out, title);

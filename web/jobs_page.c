@@ -65,7 +65,7 @@ static void add_job(const struct exchange *exchange, struct buffer *out,
     html_string(out, view->place.id);
     buffer_add_string(out, "\"></td>");
     html_cell_job(out, view->place.id);
-    html_cell(out, "", view->record.owner);
+    html_cell(out, "optional", view->record.owner);
     buffer_add_string(out, "<td>");
     jobs_page_add_state(out, view);
     buffer_add_string(out, "</td>");
@@ -99,7 +99,7 @@ static void show_jobs(struct exchange *exchange)
 {
     static const struct html_column columns[] = {{"Tick", ""},
                                                  {"Id", ""},
-                                                 {"Owner", ""},
+                                                 {"Owner", "optional"},
                                                  {"State", ""},
                                                  {"Why", ""},
                                                  {"Queue", "optional"},

@@ -145,7 +145,7 @@ static void add_job(struct buffer *out, const struct planned_job *job)
     html_cell_job(out, job->id);
     html_cell(out, "time", job->deadline_status);
     html_cell_time(out, "time", job->deadline);
-    html_cell_time(out, "time", job->finish);
+    html_cell_time(out, "time optional", job->finish);
     html_cell_time(out, "time optional", job->late);
     html_cell(out, "optional", job->pool);
     html_cell(out, "optional", text_of(job->size ? now : "-"));
@@ -159,7 +159,7 @@ static void add_jobs(struct buffer *out, const struct plan_file *plan)
     static const struct html_column columns[] = {{"Id", ""},
                                                  {"Status", ""},
                                                  {"Deadline", ""},
-                                                 {"Likely end", ""},
+                                                 {"Likely end", "optional"},
                                                  {"4 times of 5 by", "optional"},
                                                  {"Pool", "optional"},
                                                  {"Size", "optional"},

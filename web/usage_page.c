@@ -141,7 +141,7 @@ static void add_row(struct buffer *out, enum report_kind kind, const struct repo
     buffer_add_string(out, "<tr>");
     html_cell_head(out, names_text(row));
     html_cell_number(out, "number", row->attempts);
-    html_cell_number(out, "number", row->succeeded);
+    html_cell_number(out, "number optional", row->succeeded);
     add_hours(out, "number", row->gpu_held);
     add_hours(out, "number", row->cpu_held);
     add_hours(out, "number optional", row->cpu_used);
@@ -157,7 +157,7 @@ static void add_table(struct buffer *out, const struct report *report)
 {
     const struct html_column columns[] = {{headings[report->kind], ""},
                                           {"Attempts", "number"},
-                                          {"Succeeded", "number"},
+                                          {"Succeeded", "number optional"},
                                           {"GPU-hours", "number"},
                                           {"CPU-hours", "number"},
                                           {"CPU used", "number optional"},

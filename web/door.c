@@ -151,10 +151,11 @@ static void reply_form(const char *sentence)
     snprintf(
         content, sizeof(content),
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">"
-        "<meta name=\"viewport\" content=\"width=device-width\"><title>Sign in - dlspool</title></head>"
+        "<meta name=\"viewport\" content=\"width=device-width\">"
+        "<meta name=\"color-scheme\" content=\"light dark\"><title>Sign in - dlspool</title></head>"
         "<body><main><h1>Sign in</h1><p>%s</p>"
         "<form method=\"post\" action=\"/sign-in\"><p><label>Token, as <code>dlspool token</code> "
-        "prints it <input type=\"password\" name=\"token\" required autocomplete=\"off\"></label></p>"
+        "prints it <input type=\"password\" name=\"token\" required autofocus autocomplete=\"off\"></label></p>"
         "<p><button>Sign in</button></p></form></main></body></html>\n",
         sentence);
     reply("401 Unauthorized", "WWW-Authenticate: Bearer\r\n", page_type, content);

@@ -97,9 +97,9 @@ static void add_token(struct buffer *out, const struct access_token *token, int6
     buffer_add_string(out, "<tr>");
     html_cell_head(out, text_of(*token->name ? token->name : "(no name)"));
     html_cell(out, "", text_of(access_token_scope_name(token->scope)));
-    html_cell_time(out, "time", token->changed);
+    html_cell_time(out, "time optional", token->changed);
     html_cell_time(out, "time", end);
-    html_cell(out, "", text_of(end < clock_now() ? "expired" : ""));
+    html_cell(out, "optional", text_of(end < clock_now() ? "expired" : ""));
     buffer_printf(
         out,
         "<td><form class=\"actions\" method=\"post\" action=\"/me\">"
@@ -111,8 +111,9 @@ static void add_token(struct buffer *out, const struct access_token *token, int6
 static void add_tokens(struct exchange *exchange, struct buffer *out,
                        const struct settings *settings)
 {
-    static const struct html_column columns[] = {{"Name", ""},    {"For", ""},   {"Made", ""},
-                                                 {"Expires", ""}, {"State", ""}, {"Revoke", ""}};
+    static const struct html_column columns[] = {{"Name", ""},          {"For", ""},
+                                                 {"Made", "optional"},  {"Expires", ""},
+                                                 {"State", "optional"}, {"Revoke", ""}};
     struct own_tokens tokens;
     struct error error;
     html_heading(out, "Tokens");
@@ -128,6 +129,14 @@ static void add_tokens(struct exchange *exchange, struct buffer *out,
     for (size_t i = 0; i < tokens.count; i++)
         add_token(out, &tokens.items[i], settings->web.token_longest);
     html_table_end(out);
+}
+
+/* For a browser that has signed in at the door (web/door.h), which takes the cookie away again. */
+static void add_sign_out(const struct exchange *exchange, struct buffer *out)
+{
+    if (text_contains(exchange_header(exchange, "Cookie"), TEXT("dlspool=")))
+        buffer_add_string(out, "<form method=\"post\" action=\"/sign-out\"><p>This browser sends a "
+                               "token with each request. <button>Sign out</button></p></form>\n");
 }
 
 /* Revoke a token of the user's own. */
@@ -166,6 +175,7 @@ static void show_me(struct exchange *exchange)
         html_say(&out, "alert", text_of(error.text));
     add_shares(exchange, &out, &settings);
     add_tokens(exchange, &out, &settings);
+    add_sign_out(exchange, &out);
     buffer_add_string(&out, "<p><a href=\"/jobs?mine=true\">My jobs</a>, "
                             "<a href=\"/usage\">what they have used</a></p>\n");
     settings_free(&settings);

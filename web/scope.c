@@ -2,6 +2,7 @@
 #include "web/scope.h"
 
 #include "base/array.h"
+#include "web/html.h"
 
 /* What submits a job; all else that is no GET asks for something. */
 static const char *const submits[] = {"/dlspool/v1/jobs", "/new", "/rest-server/api/v2/jobs",
@@ -43,6 +44,9 @@ bool scope_allows(struct exchange *exchange)
     error_set(&error, "this token is for %s; that takes one of scope %s",
               exchange->scope == ACCESS_READ ? "reading" : "reading and submitting",
               access_token_scope_name(needed));
-    exchange_reply_problem(exchange, HTTP_FORBIDDEN, error.text);
+    if (text_contains(exchange_header(exchange, "Accept"), TEXT("text/html")))
+        html_reply_sentence(exchange, HTTP_FORBIDDEN, error.text);
+    else
+        exchange_reply_problem(exchange, HTTP_FORBIDDEN, error.text);
     return false;
 }

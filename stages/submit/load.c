@@ -2,6 +2,7 @@
 #include "stages/submit/load.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -15,9 +16,13 @@ enum { MOST_COUNTED = 1 << 20, MANIFEST_LIMIT = 16 << 20 }; /* jobs; bytes */
 
 enum { SHARE = 4 }; /* an owner may have at most this many times what is left */
 
+struct owner {
+    int64_t objects; /* of all jobs */
+};
+
 struct counted {
     int weight; /* objects */
-    uid_t owner;
+    struct owner *owner;
     bool held; /* taken, and not yet known to be in submitted/ */
     bool seen; /* in this refresh */
 };
@@ -26,6 +31,8 @@ struct load {
     const struct spool *spool;
     struct executor *executor;
     struct names *jobs; /* id -> struct counted */
+    struct names *
+        owners; /* uid -> struct owner; who was once known stays known: there are as many as users */
     struct arena *arena;
     int64_t total;
 };
@@ -38,6 +45,7 @@ struct load *load_new(const struct spool *spool, struct executor *executor)
     *load = (struct load){.spool = spool,
                           .executor = executor,
                           .jobs = names_new(MOST_COUNTED, sizeof(struct counted)),
+                          .owners = names_new(SIZE_MAX, sizeof(struct owner)),
                           .arena = arena_new()};
     return load;
 }
@@ -47,6 +55,7 @@ void load_free(struct load *load)
     if (!load)
         return;
     names_free(load->jobs);
+    names_free(load->owners);
     arena_free(load->arena);
     free(load);
 }
@@ -59,13 +68,22 @@ static int weight_of(const struct load *load, struct text manifest)
     return weight < 1 ? 1 : weight;
 }
 
-static struct counted *count_job(struct load *load, const char *id, uid_t owner, int weight)
+static struct owner *owner_of(struct load *load, uid_t uid)
+{
+    char word[16];
+    snprintf(word, sizeof(word), "%u", uid);
+    struct owner *owner = names_find(load->owners, text_of(word));
+    return owner ? owner : names_add(load->owners, text_of(word));
+}
+
+static struct counted *count_job(struct load *load, const char *id, uid_t uid, int weight)
 {
     struct counted *counted = names_add(load->jobs, text_of(id));
     if (!counted)
         return NULL;
     counted->weight = weight;
-    counted->owner = owner;
+    counted->owner = owner_of(load, uid);
+    counted->owner->objects += weight;
     load->total += weight;
     return counted;
 }
@@ -73,6 +91,7 @@ static struct counted *count_job(struct load *load, const char *id, uid_t owner,
 static void forget_counted(struct load *load, struct counted *counted)
 {
     load->total -= counted->weight;
+    counted->owner->objects -= counted->weight;
     names_remove(load->jobs, counted);
 }
 
@@ -133,12 +152,9 @@ int load_refresh(struct load *load, struct error *error)
 }
 
 /* May the owner have that many more, considering what is left for others? */
-static bool is_within_share(const struct load *load, uid_t owner, int weight)
+static bool is_within_share(struct load *load, uid_t uid, int weight)
 {
-    int64_t has = 0, most = load->executor->live_max;
-    for (struct counted *counted = names_first(load->jobs); counted; counted = names_after(counted))
-        if (counted->owner == owner)
-            has += counted->weight;
+    int64_t has = owner_of(load, uid)->objects, most = load->executor->live_max;
     return has == 0 || most <= SHARE || has + weight <= SHARE * (most - load->total - weight);
 }
 

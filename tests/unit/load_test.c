@@ -121,16 +121,17 @@ static void without_a_bound_there_is_no_load(void **state)
     assert_null(load_new(&fixture->spool, &fixture->executor));
 }
 
+static int taken; /* the number of the last job */
+
 /* So many jobs of one object each the owner has taken, when no more are. */
 static int take_all(struct fixture *fixture, uid_t owner)
 {
-    static int number;
     struct error error = {""};
     char id[ID_SIZE];
     int count = 0;
     enum load_answer answer;
     do {
-        snprintf(id, sizeof(id), "x-%013d", ++number);
+        snprintf(id, sizeof(id), "x-%013d", ++taken);
         answer = load_take(fixture->load, id, owner, TEXT("1"), &error);
         count += answer == LOAD_TAKEN;
     } while (answer == LOAD_TAKEN);
@@ -150,6 +151,21 @@ static void an_owner_leaves_room_for_others(void **state)
     /* Who has nothing there may have one, of any size that is left. */
     assert_int_equal(load_take(fixture->load, one, 4, TEXT("12345678"), NULL), LOAD_TAKEN);
     assert_int_equal(load_take(fixture->load, two, 5, TEXT("1"), NULL), LOAD_FULL);
+}
+
+static void what_was_not_submitted_or_has_left_is_no_longer_its_owners(void **state)
+{
+    struct fixture *fixture = *state;
+    char id[ID_SIZE];
+    fixture->executor.live_max = 100;
+    int first = taken + 1, count = take_all(fixture, 1);
+    assert_int_equal(count, 80);
+    for (int i = first; i < first + count; i++) {
+        snprintf(id, sizeof(id), "x-%013d", i);
+        load_release(fixture->load, id, i % 2);
+    }
+    assert_int_equal(load_refresh(fixture->load, NULL), 0);
+    assert_int_equal(take_all(fixture, 1), 80);
 }
 
 /* What is found in submitted/ after a restart is its owner's. */
@@ -179,6 +195,7 @@ int main(void)
         TEST(what_may_be_there_counts_until_it_is_known),
         TEST(what_can_never_be_is_refused),
         TEST(an_owner_leaves_room_for_others),
+        TEST(what_was_not_submitted_or_has_left_is_no_longer_its_owners),
         TEST(what_is_found_counts_for_its_owner),
         TEST(without_a_bound_there_is_no_load),
     };

@@ -45,6 +45,12 @@ def process_name(pid):
         return ""
 
 
+def count_directories(path):
+    """By the number of links, which is 1 where there are more than the file system counts."""
+    links = os.stat(path).st_nlink
+    return links - 2 if links > 1 else sum(entry.is_dir() for entry in os.scandir(path))
+
+
 class Spool:
     """A spool of the null executor, and its daemon."""
 
@@ -82,10 +88,10 @@ class Spool:
         return began
 
     def count(self, state):
-        """The jobs of a directory, by its number of links."""
+        """The jobs of a directory."""
         if state != "done":
-            return os.stat(f"{self.path}/{state}").st_nlink - 2
-        return sum(os.stat(day.path).st_nlink - 2 for day in os.scandir(self.path + "/done"))
+            return count_directories(f"{self.path}/{state}")
+        return sum(count_directories(day.path) for day in os.scandir(self.path + "/done"))
 
     def logs(self):
         for day in os.scandir(self.path + "/done"):

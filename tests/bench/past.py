@@ -34,11 +34,13 @@ def one_job(spool):
 
 
 class Pattern:
-    """The files of a job, to be linked."""
+    """The files of a job, to be linked, but for those that each is to have for itself."""
 
-    def __init__(self, directory, aside):
-        self.files = {name: open(f"{directory}/{name}", "rb").read() for name in os.listdir(directory)
-                      if name != "job.yaml" and os.path.isfile(f"{directory}/{name}")}
+    def __init__(self, directory, aside, own=()):
+        files = {name: open(f"{directory}/{name}", "rb").read() for name in os.listdir(directory)
+                 if name != "job.yaml" and os.path.isfile(f"{directory}/{name}")}
+        self.own = {name: content for name, content in files.items() if name in own}
+        self.files = {name: content for name, content in files.items() if name not in own}
         self.others = [name for name in os.listdir(directory) if os.path.isdir(f"{directory}/{name}")]
         record = open(directory + "/job.yaml").read()
         self.summed = record.startswith("sum:")
@@ -59,6 +61,9 @@ class Pattern:
         os.mkdir(directory)
         for file in self.files:
             os.link(f"{copy}/{file}", f"{directory}/{file}")
+        for file, content in self.own.items():
+            with open(f"{directory}/{file}", "wb") as written:
+                written.write(content)
         for other in self.others:
             os.mkdir(f"{directory}/{other}")
         rest = self.record.replace("\x01", accepted).replace("\x02", name).replace("\x03", identity)

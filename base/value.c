@@ -98,13 +98,21 @@ static void index_new_member(struct arena *arena, struct value *object)
         slot_insert(object, i);
 }
 
+/* Most keys that are compared differ in their length or their first byte. */
+static bool has_key(const struct member *member, struct text key)
+{
+    return member->key.length == key.length &&
+           (key.length == 0 || (member->key.data[0] == key.data[0] &&
+                                memcmp(member->key.data, key.data, key.length) == 0));
+}
+
 struct member *value_member(const struct value *object, struct text key)
 {
     if (!object || object->kind != VALUE_OBJECT)
         return NULL;
     if (!object->object.slots) {
         for (size_t i = 0; i < object->object.count; i++)
-            if (text_equal(object->object.members[i].key, key))
+            if (has_key(&object->object.members[i], key))
                 return &object->object.members[i];
         return NULL;
     }
@@ -112,7 +120,7 @@ struct member *value_member(const struct value *object, struct text key)
     for (size_t slot = hash_secret(key) & mask; object->object.slots[slot];
          slot = (slot + 1) & mask) {
         struct member *member = &object->object.members[object->object.slots[slot] - 1];
-        if (text_equal(member->key, key))
+        if (has_key(member, key))
             return member;
     }
     return NULL;

@@ -228,6 +228,16 @@ void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments
     buffer->data[buffer->length] = '\0';
 }
 
+void buffer_add_count(struct buffer *buffer, size_t count)
+{
+    char digits[24], *from = digits + sizeof(digits);
+    do {
+        *--from = (char)('0' + count % 10);
+        count /= 10;
+    } while (count);
+    buffer_add(buffer, from, (size_t)(digits + sizeof(digits) - from));
+}
+
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
     va_list arguments;

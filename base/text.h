@@ -59,6 +59,7 @@ void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
 void buffer_add_byte(struct buffer *buffer, char byte);
 void buffer_add_string(struct buffer *buffer, const char *string);
 void buffer_add_text(struct buffer *buffer, struct text text);
+void buffer_add_count(struct buffer *buffer, size_t count); /* in decimal */
 void buffer_printf(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments);

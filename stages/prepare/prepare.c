@@ -143,19 +143,25 @@ static void take_facts(struct job_record *record, const struct description *desc
     }
 }
 
+static void add_count(struct buffer *out, size_t count)
+{
+    buffer_add_count(out, count);
+    buffer_add_byte(out, '\n');
+}
+
 /* Add a number before each text, so that different lists never give the same bytes. */
 static void add_words(struct buffer *out, const struct text *words, size_t count)
 {
-    buffer_printf(out, "%zu\n", count);
+    add_count(out, count);
     for (size_t i = 0; i < count; i++) {
-        buffer_printf(out, "%zu\n", words[i].length);
+        add_count(out, words[i].length);
         buffer_add_text(out, words[i]);
     }
 }
 
 static void add_environment(struct buffer *out, const struct environment *environment)
 {
-    buffer_printf(out, "%zu\n", environment->count);
+    add_count(out, environment->count);
     for (size_t i = 0; i < environment->count; i++)
         add_words(out,
                   (struct text[]){environment->variables[i].name, environment->variables[i].value},

@@ -250,17 +250,36 @@ static struct value *read_list(struct yaml_line *line, int column, size_t depth)
     return list;
 }
 
+/* May one of these eight bytes be a control character, or beyond ASCII?  A borrow from the byte
+ * before may say so, too. */
+static bool may_have_odd_byte(const char *bytes)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), highest = 0x80 * ones;
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return ((word - ' ' * ones) | (word + ones) | word) & highest;
+}
+
+static bool has_odd_byte(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        if ((byte < ' ' && byte != '\n' && byte != '\t') || byte > '~')
+            return true;
+    }
+    return false;
+}
+
 /* Is it lines of ASCII, without a control character? */
 static bool is_simple_text(struct text source)
 {
-    unsigned char odd = 0;
+    size_t at = 0;
     if (source.length == 0 || source.data[source.length - 1] != '\n')
         return false;
-    for (size_t i = 0; i < source.length; i++) {
-        unsigned char byte = (unsigned char)source.data[i];
-        odd |= (byte < ' ' && byte != '\n' && byte != '\t') || byte > '~';
-    }
-    return !odd;
+    for (; at + sizeof(uint64_t) <= source.length; at += sizeof(uint64_t))
+        if (may_have_odd_byte(source.data + at) && has_odd_byte(source.data + at, sizeof(uint64_t)))
+            return false;
+    return !has_odd_byte(source.data + at, source.length - at);
 }
 
 struct value *yaml_quick_read(struct arena *arena, struct text source, struct yaml_origin origin,

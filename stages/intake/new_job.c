@@ -135,12 +135,10 @@ static int write_beginning(const struct settings *settings, int job, struct acce
                            struct job_record *record, struct diagnosis *diagnosis,
                            struct error *error)
 {
-    bool held = false;
-    struct control_request request;
     int64_t now = clock_now();
     if (item->hold && control_file_write(job, CONTROL_HOLD, record->owner, record->uid, now, error))
         return -1;
-    int due = diagnosis ? 0 : hold_is_due(settings, job, record, &held, &request);
+    int due = diagnosis ? 0 : item->hold ? 1 : hold_awaits(settings, job, record);
     if (due < 0)
         return error_set(error, "whether the job is held is unknown at the moment");
     item->state = diagnosis ? STATE_FAILED : due ? STATE_HELD : STATE_RENDERED;

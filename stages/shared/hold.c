@@ -176,17 +176,20 @@ int hold_keep_tasks(int job, const struct job_record *record, struct arena *aren
     return result > 0 ? sweep_waits(arena, record, &choice) : result;
 }
 
+int hold_awaits(const struct settings *settings, int job, const struct job_record *record)
+{
+    if (record->after_count && !record->released)
+        return 1;
+    int64_t until = control_file_until(job, record->begin);
+    return until < 0 ? -1 : until > 0 ? 1 : approval_is_due(settings, record, job);
+}
+
 int hold_is_due(const struct settings *settings, int job, const struct job_record *record,
                 bool *held, struct control_request *request)
 {
     int pending = control_file_pending(job, CONTROL_HOLD, request);
     *held = pending > 0;
-    if (pending < 0)
-        return -1;
-    if (pending || (record->after_count && !record->released))
-        return 1;
-    int64_t until = control_file_until(job, record->begin);
-    return until < 0 ? -1 : until > 0 ? 1 : approval_is_due(settings, record, job);
+    return pending ? pending : hold_awaits(settings, job, record);
 }
 
 static int note_held(int job, const struct job_record *record, const struct hold_view *view,

@@ -45,7 +45,11 @@ void hold_explain(struct buffer *why, const struct hold_view *view);
 int hold_keep_tasks(int job, const struct job_record *record, struct arena *arena,
                     struct held_tasks *held);
 
-/* Must the job wait in held/ before it may go to rendered/? 1 yes, and *held tells whether somebody
+/* Must the job wait in held/ for other jobs, a time or an approval, before it may go to rendered/?  1 yes;
+ * 0 no; -1 when that cannot be determined now. */
+int hold_awaits(const struct settings *settings, int job, const struct job_record *record);
+
+/* The same, also where somebody holds it. 1 yes, and *held tells whether somebody
  * holds it, *request who; 0 no; -1 when that cannot be determined now. */
 int hold_is_due(const struct settings *settings, int job, const struct job_record *record,
                 bool *held, struct control_request *request);

@@ -10,6 +10,7 @@
 #include "web/door_confine.h"
 #include "web/door_reply.h"
 #include "web/head.h"
+#include "web/openpai_door.h"
 
 enum { LONGEST_FORM = 1024 }; /* bytes of the form to sign in */
 enum { RECEIVED_MOST = HEAD_LONGEST + LONGEST_FORM + 1 };
@@ -69,7 +70,9 @@ static struct text look_at_body(struct door *door)
 
 static void reply_unknown(const struct door *door, const char *sentence)
 {
-    if (text_contains(door->head.accept, TEXT("text/html")))
+    if (openpai_door_is_asked(&door->head))
+        door_reply_openpai(DOOR_CONNECTION, "401 Unauthorized", "UnauthorizedUserError", sentence);
+    else if (text_contains(door->head.accept, TEXT("text/html")))
         door_reply_form(DOOR_CONNECTION, sentence);
     else
         door_reply_problem(DOOR_CONNECTION, "401 Unauthorized", "Unauthorized",
@@ -128,6 +131,8 @@ static bool answer(struct door *door)
     bool get = text_is(head->method, "GET"), post = text_is(head->method, "POST");
     if (get && text_is(head->target, "/healthz"))
         door_reply(DOOR_CONNECTION, "200 OK", "", "text/plain", "ok\n");
+    else if (openpai_door_info(head) && !head_token(head).length)
+        door_reply(DOOR_CONNECTION, "200 OK", "", door_reply_json_type, openpai_door_info(head));
     else if (get && text_is(head->target, "/sign-in"))
         door_reply_form(DOOR_CONNECTION, "Paste a token.");
     else if (post && text_is(head->target, "/sign-in"))
@@ -142,10 +147,11 @@ static bool answer(struct door *door)
 /* ---- the porter ---- */
 
 /* What the request says of its user.  False: nothing. */
-static bool find_claim(const struct door *door, struct door_claim *claim)
+static bool find_claim(struct door *door, struct door_claim *claim)
 {
     const struct head *head = &door->head;
-    struct text token = head_token(head);
+    struct text token =
+        openpai_door_signs_in(head) ? openpai_door_token(look_at_body(door)) : head_token(head);
     memset(claim, 0, sizeof(*claim));
     if (door->proxy && head->remote_user.length) {
         claim->proof = DOOR_USER;
@@ -169,7 +175,7 @@ static void make_plain(char *sentence)
             *byte = '\'';
 }
 
-static void ask_porter(const struct door *door)
+static void ask_porter(struct door *door)
 {
     struct door_claim claim;
     struct door_answer told;

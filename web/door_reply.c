@@ -30,7 +30,8 @@ void door_reply(int connection, const char *status, const char *headers, const c
         continue;
 }
 
-const char door_reply_page_type[] = "text/html; charset=utf-8";
+const char door_reply_page_type[] = "text/html; charset=utf-8",
+           door_reply_json_type[] = "application/json";
 static const char problem_type[] = "application/problem+json";
 
 void door_reply_problem(int connection, const char *status, const char *title, const char *headers,
@@ -43,7 +44,6 @@ void door_reply_problem(int connection, const char *status, const char *title, c
     door_reply(connection, status, headers, problem_type, content);
 }
 
-/* The sentence is the porter's or our own, and has no markup. */
 void door_reply_form(int connection, const char *sentence)
 {
     char content[2048];
@@ -59,4 +59,11 @@ void door_reply_form(int connection, const char *sentence)
         sentence);
     door_reply(connection, "401 Unauthorized", "WWW-Authenticate: Bearer\r\n", door_reply_page_type,
                content);
+}
+
+void door_reply_openpai(int connection, const char *status, const char *code, const char *sentence)
+{
+    char content[1024];
+    snprintf(content, sizeof(content), "{\"code\":\"%s\",\"message\":\"%s\"}\n", code, sentence);
+    door_reply(connection, status, "", door_reply_json_type, content);
 }

@@ -5,6 +5,7 @@
  * it says stands in its bytes, on one line, without a control character, and a token can be one.
  */
 #include "web/head.h"
+#include "web/openpai_door.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -16,6 +17,13 @@ static void check_view(struct text bytes, struct text view)
     CHECK(view.data >= bytes.data && view.data + view.length <= bytes.data + bytes.length);
     for (size_t i = 0; i < view.length; i++)
         CHECK((unsigned char)view.data[i] >= ' ' || view.data[i] == '\t');
+}
+
+/* A token given as a password is in the body. */
+static void check_password(struct text body, struct text token)
+{
+    check_view(body, token);
+    CHECK(!token.length || (head_is_token(token) && text_starts(token, "dlspool_")));
 }
 
 static void check_whole(struct text bytes, const struct head *head)
@@ -32,6 +40,8 @@ static void check_whole(struct text bytes, const struct head *head)
     for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++)
         check_view(own, views[i]);
     CHECK(!head_token(head).length || head_is_token(head_token(head)));
+    const struct text body = {bytes.data + head->length, bytes.length - head->length};
+    check_password(body, openpai_door_token(body));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)

@@ -119,6 +119,21 @@ is "$(status "$(net -H 'Origin: null' -H 'Sec-Fetch-Site: cross-site' -d "token=
 is "$(status "$(net -d "token=$token" "$base/sign-in")")" 403 "a form of another page signs nobody in"
 like "$(net -i -X POST -H "Origin: $base" -b "dlspool=$token" "$base/sign-out" | tr -d '\r')" 'Set-Cookie: dlspool=; .*Max-Age=0' "signing out removes it"
 
+# OpenPAI's clients sign in with a token as the password.
+pai=$base/rest-server/api
+is "$(body "$(net "$pai/v2/info")" | jq -r '.launcherType, .authnMethod')" $'k8s\nbasic' "before that they learn how"
+is "$(body "$(net "$pai/v2/jobs")" | jq -r .code)" UnauthorizedUserError "without a token nothing else, in their words"
+said=$(net "$pai/v1/token" -d "username=user1&password=$token&expiration=4000")
+is "$(status "$said") $(body "$said" | jq -r '.user, .token' | xargs)" "200 user1 $token" "a token as the password, in a form"
+said=$(net "$pai/v2/authn/basic/login" -H 'Content-Type: application/json' -d "{\"username\": \"user1\", \"password\": \"$token\"}")
+is "$(status "$said") $(body "$said" | jq -r .token)" "200 $token" "or in JSON"
+is "$(status "$(net -H "$(bearer "$token")" "$pai/v2/jobs")")" 200 "is what later requests send"
+said=$(net "$pai/v1/token" -d "username=user2&password=$token")
+is "$(status "$said") $(body "$said" | jq -r .code)" "400 NoUserError" "it is nobody else's"
+said=$(net "$pai/v1/token" -d "username=user1&password=dlspool_$(printf '0%.0s' {1..64})")
+is "$(status "$said") $(body "$said" | jq -r .code)" "401 UnauthorizedUserError" "a token that does not count is refused"
+is "$(status "$(net "$pai/v1/token" -H "$(bearer "$token")" -d 'username=user1&password=secret1')")" 401 "a password that is none says nothing, whatever else does"
+
 # A proxy, by its user at the socket, names the user; others who try are who they are.
 proxied() { as "$1" curl -sS --max-time 20 --unix-socket "$scratch/w.sock" -w '\n%{http_code}\n' -H "X-Remote-User: $2" -H 'Host: jobs.example.org' "${@:3}" http://x/dlspool/v1/jobs 2>&1; }
 said=$(proxied 2 user1 -H 'Content-Type: application/yaml' --data-binary $'name: proxied\nscript: "echo"\n')
@@ -151,11 +166,11 @@ if command -v systemd-socket-activate >/dev/null; then
         >"$scratch/held.out" 2>"$scratch/held.err" &
     web=$!
     wait_for 10 test -S "$held" && chmod 666 "$held"
-    is "$(run_as 1 curl -sS --unix-socket "$held" http://localhost/dlspool/v1/tokens -o /dev/null -w '%{http_code}')" 200 "the first connection to systemd's socket starts the porter"
-    is "$(run_as 2 curl -sS -o /dev/null -w '%{http_code}' --unix-socket "$held" http://localhost/dlspool/v1/jobs)" 401 "and who that is, here a proxy, says the kernel still"
+    is "$(run_as 1 curl -sS --max-time 20 --unix-socket "$held" http://localhost/dlspool/v1/tokens -o /dev/null -w '%{http_code}')" 200 "the first connection to systemd's socket starts the porter"
+    is "$(run_as 2 curl -sS --max-time 20 -o /dev/null -w '%{http_code}' --unix-socket "$held" http://localhost/dlspool/v1/jobs)" 401 "and who that is, here a proxy, says the kernel still"
     like "$(<"$scratch/held.out")" "^serving at $held;" "it says where it serves"
     ok "it makes no socket of its own" test ! -e "$scratch/unused.sock"
-    is "$(curl -sS -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/dlspool/v1/jobs")" 401 "at systemd's port a token is asked for"
+    is "$(curl -sS --max-time 20 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/dlspool/v1/jobs")" 401 "at systemd's port a token is asked for"
     kill $web && wait $web
     ok "and the socket stays where systemd has put it" test -S "$held"
 fi

@@ -68,7 +68,17 @@ as 1 GET "GetJobLog?jobId=$id&userName=user1"
 is "$(got '[.log, .cursor]')" $'[{"master-0":"one\\n\xef\xbf\xbd\\n"},"master-0=6"]' "GetJobLog has what the tasks printed"
 as 1 GET "GetJobLog?jobId=$id&userName=user1&cursor=master-0=4"
 is "$(got '[.log, .cursor]')" $'[{"master-0":"\xef\xbf\xbd\\n"},"master-0=6"]' "from the cursor on"
+cat >"$spool/capacity" <<EOF
+2026-11-26T10:00:00.000Z capacity cpus=8000 cpus_free=2000 memory=100 memory_free=40 gpus=4 gpus_free=1 nodes=2 nodes_ready=1
+2026-11-26T10:00:00.000Z gpus type=a100 count=4 free=1
+2026-11-26T10:00:00.000Z node name=n1 state=ready cpus=8000 cpus_free=2000 memory=100 memory_free=40 gpus=4 gpus_free=1
+2026-11-26T10:00:00.000Z node_gpus node=n1 type=a100 count=4 free=1
+2026-11-26T10:00:00.000Z node name=n2 state=down cpus=4000 cpus_free=4000 memory=50 memory_free=50 gpus=2 gpus_free=2
+2026-11-26T10:00:00.000Z node_gpus node=n2 type=a100 count=2 free=2
+EOF
 as 1 GET "GetClusterStatus?userName=user1"
+is "$(got '[.gpu_capacity, .gpu_used, .gpu_available, .gpu_unschedulable, .cpu_capacity, .cpu_unschedulable, (.node_status[] | [.name, .unschedulable, .gpu_unschedulable.a100])]')" \
+    '[{"a100":6},{"a100":3},{"a100":1},{"a100":2},12,4,["n1",false,null],["n2",true,2]]' "with its nodes"
 is "$(got '[.gpu_capacity, .gpu_avaliable, .user_status, .node_status] | map(type)')" '["object","object","array","array"]' "GetClusterStatus"
 as 1 GET "ListVCs?userName=user1"
 is "$(got '.result | map([.vcName, .admin])')" '[["default",false]]' "ListVCs"

@@ -30,7 +30,7 @@ must "a job is done" wait_for 10 in_state early "done"
 collect
 is "$(value lease_held) $(value 'jobs{state="done"}') $(value 'attempts_total{outcome="succeeded",class=""}')" "1 1 1" "what ended is counted"
 is "$(value 'executor_up{executor="null"}') $(value wait_seconds_count\{queue=\"\"\})" "1 1" "the executor is asked"
-sed -i -E 's/^[0-9]{4}/2020/' "$spool/capacity"
+sed -i -E 's/^[0-9]{4}/2001/' "$spool/capacity"
 collect
 ok "also for what it has, where the daemon was told so long ago" test "$(value capacity_timestamp_seconds | cut -d. -f1)" -gt 1600000000
 is "$(value jobs_accepted_total)" "" "what only the daemon's processes count is not there"

@@ -21,6 +21,9 @@ says() { log_of "$1" | grep -Eq -- "$2"; }
 # What there is
 there_is() { [ "$(dlspool status --json | jq -c '[.executor.ready, .executor.capacity.nodes.total, .executor.capacity.gpus.total]')" = "$1" ]; }
 ok "status: ready, two nodes, sixteen GPUs" wait_for 10 there_is '[true,2,16]'
+order '{"order": "node", "name": "node-2", "action": "cordon"}' >/dev/null
+like "$(dlspool nodes 2>&1)" '^node-1 +ready +0 of 64 .* 0 of 8 nvidia.com/gpu'$'\n''node-2 +drained .* cordoned [(]20' "nodes tells which node is cordoned"
+order '{"order": "node", "name": "node-2", "action": "uncordon"}' >/dev/null
 fate 'quick-' '"output": "one line\nand another"'
 start_daemon
 
@@ -189,5 +192,21 @@ is "$refused" '[]' "the Role of etc/ was enough"
 revisions=$(order '{"order": "dump", "what": "pods"}' | jq -r '.pods[] | .name' | sort | uniq -d | wc -l)
 is "$revisions" 0 "no pod's name came twice"
 unlike "$(<"$scratch/daemon.log")" 'stage .* (died|ended)' "no stage died"
+
+# Without the right to list nodes they are not known, which is said, and nothing else changes.
+stop_daemon
+stop_cluster
+sed '/^# From here on it can be left out/,$d' "$top/etc/kubernetes-role.yaml" >"$scratch/role.yaml"
+role=$scratch/role.yaml
+api=$scratch/less
+must "a cluster whose nodes may not be listed" start_cluster
+kubernetes_spool || exit 1
+output=$(dlspool nodes 2>&1)
+is $? 1 "nodes are not known there"
+like "$output" 'may not list nodes [(]the ClusterRole in etc/kubernetes-role.yaml allows it' "and what would help is said"
+start_daemon
+job lowly
+ok "jobs run as elsewhere" wait_for 30 in_state lowly "done"
+unlike "$(<"$scratch/daemon.log")" 'may not list nodes.*may not list nodes' "and the log is not full of it"
 
 done_testing

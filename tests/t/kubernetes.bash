@@ -1,13 +1,13 @@
 # kubernetes.bash - a stand-in for a cluster, and what scripts ask of it
 #
 # Source it after lib.bash.  The stand-in's files are in $api; its rights are those of
-# etc/kubernetes-role.yaml and no more.
+# etc/kubernetes-role.yaml, or of the file $role, and no more.
 
 api=$scratch/api
 stand_in=$top/tests/stand-in/kubernetes
 
 start_cluster() {
-    "$stand_in/server" --directory "$api" --port 0 --role "$top/etc/kubernetes-role.yaml" "$@" \
+    "$stand_in/server" --directory "$api" --port 0 --role "${role:-$top/etc/kubernetes-role.yaml}" "$@" \
         >>"$scratch/api.log" 2>&1 &
     cluster=$!
     wait_for 60 test -e "$api/ready" || { sed 's/^/# /' "$scratch/api.log" >&2; return 1; }

@@ -63,7 +63,10 @@ static void print_capacity(const struct status_report *report)
 {
     const struct capacity *capacity = &report->capacity;
     if (capacity->nodes)
-        printf("  %-10s %d of %d take jobs\n", "nodes", capacity->nodes_ready, capacity->nodes);
+        printf("  %-10s %d of %d take jobs%s\n", "nodes", capacity->nodes_ready, capacity->nodes,
+               capacity->nodes_ready < capacity->nodes
+                   ? "; `dlspool nodes --not-ready` says why others do not"
+                   : "");
     print_cpus(capacity->cpus - capacity->cpus_free, capacity->cpus);
     print_memory(capacity->memory - capacity->memory_free, capacity->memory);
     printf("  %-10s %d of %d in use\n", "gpus", capacity->gpus - capacity->gpus_free,

@@ -16,6 +16,13 @@ must "slurmrestd answers" wait_for 10 answers
 status=$(dlspool status --json)
 is "$(jq -c '[.executor.ready, .executor.capacity.nodes.total, .executor.capacity.gpus.total]' <<<"$status")" \
     '[true,4,16]' "status: ready, four nodes, sixteen GPUs"
+like "$(scontrol update nodename=n4 state=drain reason="a fan is broken" 2>&1; dlspool nodes --not-ready 2>&1)" \
+    '^n4 +drained +0 of 8 .* 0 of 4 v100 +a fan is broken [(]' "nodes tells which node is drained, and why"
+is "$(dlspool nodes --json | jq -c '[.nodes[] | [.name, .state, .scheduler_state, .features]]')" \
+    '[["n1","ready","IDLE",["fast"]],["n2","ready","IDLE",["fast"]],["n3","ready","IDLE",[]],["n4","drained","IDLE+DRAIN",[]]]' "and the others"
+like "$(dlspool status)" '^  nodes +3 of 4 take jobs; `dlspool nodes --not-ready` says why' "status says where to look"
+is "$(dlspool status --json | jq -c .executor.capacity.gpus.total)" 12 "what it has is not there for jobs"
+scontrol update nodename=n4 state=resume
 start_daemon
 
 # From drop to done, and how jobs fail

@@ -55,13 +55,29 @@ static size_t write_year(const struct tm *tm, char buffer[static CLOCK_TEXT_SIZE
     return (size_t)snprintf(buffer, CLOCK_TEXT_SIZE, "%04d", tm->tm_year + 1900);
 }
 
+/* Write two digits, and what stands before them. */
+static char *write_two(char *to, char before, int number)
+{
+    *to++ = before;
+    *to++ = (char)('0' + number / 10 % 10);
+    *to++ = (char)('0' + number % 10);
+    return to;
+}
+
+/* By hand, as each line of a log begins with a time, and strftime looks at the locale. */
 const char *clock_format(int64_t time, char buffer[static CLOCK_TEXT_SIZE])
 {
     int milliseconds;
     struct tm tm = split_time(time, &milliseconds);
-    size_t length = write_year(&tm, buffer);
-    length += strftime(buffer + length, CLOCK_TEXT_SIZE - length, "-%m-%dT%H:%M:%S", &tm);
-    snprintf(buffer + length, CLOCK_TEXT_SIZE - length, ".%03dZ", milliseconds);
+    char *to = buffer + write_year(&tm, buffer);
+    to = write_two(to, '-', tm.tm_mon + 1);
+    to = write_two(to, '-', tm.tm_mday);
+    to = write_two(to, 'T', tm.tm_hour);
+    to = write_two(to, ':', tm.tm_min);
+    to = write_two(to, ':', tm.tm_sec);
+    to = write_two(to, '.', milliseconds / 10);
+    *to++ = (char)('0' + milliseconds % 10);
+    memcpy(to, "Z", sizeof("Z"));
     return buffer;
 }
 

@@ -27,7 +27,7 @@ static bool is_reserved(struct text word)
 {
     static const char *const reserved[] = {"y",    "n",     "yes",  "no",  "on", "off",
                                            "true", "false", "null", "nan", "inf"};
-    if (word.length > sizeof("false") - 1)
+    if (word.length > sizeof("false") - 1 || !strchr("yYnNoOtTfFiI", word.data[0]))
         return false;
     for (size_t i = 0; i < ARRAY_COUNT(reserved); i++)
         if (strncasecmp(word.data, reserved[i], word.length) == 0 && !reserved[i][word.length])

@@ -199,6 +199,8 @@ int door_run(bool proxy)
     static struct door door;
     int domain = 0, start = 0;
     socklen_t length = sizeof(domain);
+    /* Other processes of its user, which may be nobody's, do not look into it: it reads others' tokens. */
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     door.proxy = proxy;
     if (getsockopt(DOOR_CONNECTION, SOL_SOCKET, SO_DOMAIN, &domain, &length))
         return 1;

@@ -154,6 +154,10 @@ slow=$!
 wait_for 20 grep -q open "$scratch/slow"
 is "$(status "$(net -H "$(bearer "$token")" "$api/jobs")")" 200 "100 connections that say nothing keep nobody out"
 ok "and at most 64 processes wait for them" test "$(pgrep -c -P $web -f -- --door)" -le 64
+door_user=$(getent passwd dlspool-web nobody | head -n 1 | cut -d: -f1)
+door=$(pgrep -o -P $web -f -- --door)
+is "$(ps -o user:20= -p "$door")" "$door_user" "they are of a user who owns nothing"
+like "$(setpriv --reuid "$door_user" --regid nogroup --clear-groups ls "/proc/$door/fd" 2>&1)" 'Permission denied' "of whom another process cannot look into them"
 kill $slow
 ok "no door stays" wait_for 20 sh -c '! pgrep -P '$web' -f -- --door'
 kill $web && wait $web

@@ -43,21 +43,26 @@ struct held_condition {
     bool holds;
 };
 
+/* An approval that a job waits for. */
+struct held_approval {
+    char *sentence, *detail, *next; /* what its owner is told */
+    bool is_refused;                /* an approver has refused the job: */
+    struct control_request refusal;
+    char *refusal_words;
+};
+
 /* There may be a hundred thousand, most of which wait for one thing: the rest is allocated where it is there. */
 struct held {
     struct timespec changed; /* mtime of its directory when it was read; 0: to be read again */
     uint64_t met;            /* the last pass that found it */
     bool arrived;            /* it was not there in the previous pass */
     bool readable;
-    bool looked_for;                     /* its names were searched for in all of done/ */
-    bool released;                       /* what it waited for has happened once */
+    bool looked_for; /* its names were searched for in all of done/ */
+    bool released;   /* what it waited for has happened once */
+    bool approved;
     struct control_request *hold, *kill; /* by whom this was asked for; NULL: by nobody */
     char *tasks;                         /* of an array only these are held; NULL: the whole job */
-    bool wants_approval;                 /* it waits for one, of which these tell, or NULL: */
-    char *approval_sentence, *approval_detail, *approval_next;
-    bool approved;
-    struct control_request *refusal; /* NULL: no approver has refused it */
-    char *refusal_words;
+    struct held_approval *approval;      /* it waits for one; NULL: for none */
     uid_t uid;
     int64_t begin;           /* its own time; 0: none, or it was released from that */
     int64_t accepted, since; /* how often a process crashed over it, in incoming/ and here */

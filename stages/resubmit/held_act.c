@@ -130,8 +130,8 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
         diagnosis_killed(&diagnosis, held_id(held).data, held->kill->by, held->kill->when);
         break;
     case HELD_NOT_APPROVED:
-        diagnosis_not_approved(&diagnosis, held_id(held).data, held->refusal->by,
-                               text_of(held->refusal_words));
+        diagnosis_not_approved(&diagnosis, held_id(held).data, held->approval->refusal.by,
+                               text_of(held->approval->refusal_words));
         break;
     case HELD_REFUSED:
         diagnosis_dependency(&diagnosis, held_id(held).data, REASON_BAD_AFTER, held->sentence);

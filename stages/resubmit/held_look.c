@@ -32,6 +32,18 @@ void held_look_set_id(struct held_condition *condition, struct text id)
     free(before);
 }
 
+static void forget_approval(struct held *held)
+{
+    if (!held->approval)
+        return;
+    free(held->approval->sentence);
+    free(held->approval->detail);
+    free(held->approval->next);
+    free(held->approval->refusal_words);
+    free(held->approval);
+    held->approval = NULL;
+}
+
 void held_look_forget(struct held *held)
 {
     for (size_t i = 0; i < held->count; i++)
@@ -39,17 +51,12 @@ void held_look_forget(struct held *held)
     free(held->name);
     free(held->conditions);
     free(held->sentence);
-    free(held->approval_sentence);
-    free(held->approval_detail);
-    free(held->approval_next);
-    free(held->refusal_words);
+    forget_approval(held);
     free(held->hold);
     free(held->kill);
-    free(held->refusal);
     free(held->tasks);
-    held->hold = held->kill = held->refusal = NULL;
-    held->tasks = held->refusal_words = NULL;
-    held->approval_sentence = held->approval_detail = held->approval_next = NULL;
+    held->hold = held->kill = NULL;
+    held->tasks = NULL;
     held->name = held->sentence = NULL;
     held->conditions = NULL;
     held->count = 0;
@@ -113,18 +120,17 @@ static void look_for_approval(struct held_jobs *jobs, struct held *held, int job
     enum approval_answer answer =
         approval_judge(jobs->settings, NULL, record, job, &approval, &reason);
     held->approved = answer == APPROVAL_GIVEN;
-    held->wants_approval = answer != APPROVAL_GIVEN && answer != APPROVAL_NOT_WANTED;
-    if (!held->wants_approval)
+    if (answer == APPROVAL_GIVEN || answer == APPROVAL_NOT_WANTED)
         return;
-    struct control_request request;
-    int refused = approval_file_refused(job, &request, &refusal);
+    struct held_approval *wanted = held->approval = memory_allocate(sizeof(*wanted));
+    int refused = approval_file_refused(job, &wanted->refusal, &refusal);
     held->readable = held->readable && answer != APPROVAL_UNKNOWN && refused >= 0;
-    held->refusal = refused > 0 ? copy_request(&request) : NULL;
-    held->refusal_words = refused > 0 ? copy_text(buffer_text(&refusal)) : NULL;
+    wanted->is_refused = refused > 0;
+    wanted->refusal_words = refused > 0 ? copy_text(buffer_text(&refusal)) : NULL;
     approval_words_make(jobs->settings, record, answer, &reason, &words);
-    held->approval_sentence = copy_text(buffer_text(&words.sentence));
-    held->approval_detail = copy_text(buffer_text(&words.detail));
-    held->approval_next = copy_text(buffer_text(&words.next));
+    wanted->sentence = copy_text(buffer_text(&words.sentence));
+    wanted->detail = copy_text(buffer_text(&words.detail));
+    wanted->next = copy_text(buffer_text(&words.next));
     approval_words_free(&words);
     buffer_free(&refusal);
 }
@@ -136,7 +142,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     struct error error;
     struct text id = held_id(held);
     held_look_forget(held);
-    held->wants_approval = held->approved = false;
+    held->approved = false;
     held->readable = true;
     held->hold = read_request(held, job, CONTROL_HOLD);
     bool whole = held->hold || !held->readable;

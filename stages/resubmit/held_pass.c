@@ -116,7 +116,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
     }
     if (!held->readable || held->decision != HELD_WAITS)
         return;
-    if (held->refusal) {
+    if (held->approval && held->approval->is_refused) {
         held->decision = HELD_NOT_APPROVED;
         return;
     }
@@ -147,7 +147,7 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
         if (!condition->holds && condition->condition == AFTER_BEGUN)
             look_again_at(jobs, now + jobs->settings->scan_interval);
     }
-    if (waits_for || held->hold || held->wants_approval)
+    if (waits_for || held->hold || held->approval)
         return;
     if (held->begin <= now)
         held->decision = HELD_GOES_ON;
@@ -205,13 +205,13 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
         .reasons = reasons,
         .patience_ends = held->since + jobs->settings->after_unknown,
     };
-    const struct approval_words words = {
-        .sentence = words_of(held->approval_sentence),
-        .detail = words_of(held->approval_detail),
-        .next = words_of(held->approval_next),
-    };
-    if (held->wants_approval && held->approval_sentence)
+    struct approval_words words;
+    if (held->approval) {
+        words = (struct approval_words){.sentence = words_of(held->approval->sentence),
+                                        .detail = words_of(held->approval->detail),
+                                        .next = words_of(held->approval->next)};
         view.approval = &words;
+    }
     if (held->begin > clock_now())
         view.begin = held->begin;
     for (size_t i = 0; i < held->count && !held->released; i++) {

@@ -105,8 +105,9 @@ void openpai_submit_execute(struct exchange *exchange, const struct job_view *vi
         openpai_reply_error(exchange, own ? HTTP_CONFLICT : HTTP_FORBIDDEN,
                             own ? "ConflictJobError" : "ForbiddenUserError", error.text);
     } else {
-        openpai_reply_message(
-            exchange, HTTP_ACCEPTED,
-            arena_printf(exchange->arena, "Execute job %s successfully.", view->place.id).data);
+        openpai_reply_message(exchange, HTTP_ACCEPTED,
+                              arena_printf(exchange->arena, "Execute job %.*s successfully.",
+                                           (int)exchange->parts[0].length, exchange->parts[0].data)
+                                  .data);
     }
 }

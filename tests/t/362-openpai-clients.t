@@ -129,7 +129,7 @@ is "$(got .jobStatus.state)" WAITING "createRunningJob sees that it waits"
 as 2 $api/v2/jobs/user1~waits/executionType -X PUT -H 'Content-Type: application/json' -d '{"value":"STOP"}'
 is "$status $(got .code)" "403 ForbiddenUserError" "another does not stop it"
 sdk $api/v2/jobs/user1~waits/executionType -X PUT -H 'Content-Type: application/json' -d '{"value":"STOP"}'
-is "$status" 202 "its owner does"
+is "$status $(got .message)" "202 Execute job user1~waits successfully." "its owner does, and is told in OpenPAI's words"
 stopped() { sdk $api/v2/jobs/user1~waits; [ "$(got '[.jobStatus.state, .jobStatus.executionType] | @csv')" = '"STOPPED","STOP"' ]; }
 ok "it is stopped" wait_for 20 stopped
 sdk $api/v2/jobs/user1~waits/executionType -X PUT -H 'Content-Type: application/json' -d '{"value":"STOP"}'

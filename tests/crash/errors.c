@@ -188,5 +188,6 @@ void test_errors(void)
     try_errors(SCENE_TOKENS, 13);
     try_errors(SCENE_AGAIN, 29);
     try_errors(SCENE_ONE_SUSPENDED, 31);
+    try_errors(SCENE_RECLAIMED, 211);
     try_errors(SCENE_FIFTY, 4001);
 }

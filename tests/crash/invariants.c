@@ -342,6 +342,8 @@ static const struct wanted all_wanted[] = {
     [KIND_REVOKED] = {STATE_FAILED, "BadFile", 0, 0},
     [KIND_AGAIN] = {STATE_DONE, NULL, 1, 1},
     [KIND_STANDS] = {STATE_DONE, NULL, 1, 1},
+    [KIND_BORROWS] = {STATE_DONE, NULL, 2, 2},
+    [KIND_OWNS] = {STATE_DONE, NULL, 1, 1},
 };
 
 /* The time of the first or the last of the events with that name, or `otherwise`. */
@@ -467,6 +469,8 @@ static void check_ended_job(struct checking *checking, const char *job,
         check_raised(checking, job, record);
     if (dropped->kind >= KIND_GROWS && dropped->kind <= KIND_WIDE)
         check_size(checking, job, dropped->kind, record);
+    if (dropped->kind == KIND_BORROWS)
+        check_size(checking, job, KIND_YIELDS, record);
 }
 
 /* It has come to its proper end, or is in failed/ with a reason, and was not run too often. */

@@ -460,6 +460,7 @@ void test_power(void)
     try_power(SCENE_ONE_WIDE, 1);
     try_power(SCENE_TOKENS, 1);
     try_power(SCENE_AGAIN, 1);
+    try_power(SCENE_RECLAIMED, 7);
     const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, 17, true);
     tap_ok(tally->lost + tally->doubled > 0,
            "the harness catches a disk that does not sync directories: %lld different, %lld lost, "

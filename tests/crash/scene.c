@@ -24,23 +24,27 @@ static int64_t time_now;
 
 static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
-    static const char *const words[] = {"good", "flaky",  "shaky", "bad",     "long",  "after",
-                                        "lost", "grows",  "moves", "yields",  "wide",  "tight",
-                                        "asks", "raised", "token", "revoked", "again", "stands"};
+    static const char *const words[] = {"good",    "flaky", "shaky",  "bad",     "long",
+                                        "after",   "lost",  "grows",  "moves",   "yields",
+                                        "wide",    "tight", "asks",   "raised",  "token",
+                                        "revoked", "again", "stands", "borrows", "owns"};
     bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
-    bool stops = kind == KIND_MOVES || kind == KIND_YIELDS;
+    bool stops = kind == KIND_MOVES || kind == KIND_YIELDS || kind == KIND_BORROWS;
     struct dropped *dropped = &scene->dropped[scene->count++];
     dropped->kind = kind;
     snprintf(dropped->file, sizeof(dropped->file), "%s-%02d.yaml", words[kind], scene->count);
     snprintf(
         dropped->bytes, sizeof(dropped->bytes),
-        "name: %s-%02d\nlibrary: %s\ntype: %s\nretries: %d\n%s%s%s%s%s%s%sscript: |\n  echo %d\n"
+        "name: %s-%02d\nlibrary: %s\ntype: %s\nretries: %d\n%s%s%s%s%s%s%s%sscript: |\n  echo %d\n"
         "...\n",
         words[kind], scene->count, kind == KIND_RAISED ? "jax" : "any",
         kind == KIND_BAD ? "nonsense" : "single", kind == KIND_SHAKY, after ? "after: [" : "",
         after ? after : "", after ? "]\n" : "",
         sized ? "tasks: {main: {cpus: 1}}\nsize: {min: 1, max: 2}\n" : "",
         stops ? "checkpoint: {signal: USR1, grace: 1s}\n" : "",
+        kind == KIND_BORROWS ? "queue: guests\ntasks: {main: {gpus: 2}}\n"
+        : kind == KIND_OWNS  ? "queue: hosts\ntasks: {main: {gpus: 1}}\n"
+                             : "",
         kind == KIND_FLAKY ? "notify: end\n" : "", kind == KIND_ASKS ? "privileged: rdma\n" : "",
         scene->count);
 }
@@ -111,6 +115,7 @@ const struct scene *scene_get(int which)
         [SCENE_TOKENS] = {.title = "2 access tokens, one of them is revoked"},
         [SCENE_AGAIN] = {.title = "1 job that is sent twice, under a key"},
         [SCENE_ONE_SUSPENDED] = {.title = "1 job that is held with its memory"},
+        [SCENE_RECLAIMED] = {.title = "2 jobs, one is stopped as the other takes back a GPU"},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
     struct scene *scene = &scenes[which];
@@ -164,6 +169,10 @@ const struct scene *scene_get(int which)
         break;
     case SCENE_ONE_SUSPENDED:
         add(scene, KIND_STANDS);
+        break;
+    case SCENE_RECLAIMED:
+        add(scene, KIND_BORROWS);
+        add_after(scene, KIND_OWNS, "after:borrows-01");
         break;
     case SCENE_TOKENS:
         add_token(scene, KIND_TOKEN);
@@ -230,7 +239,7 @@ static const char settings[] = "executor: local\n"
                                "scan_interval: 2s\n"
                                "kill_grace: 1s\n"
                                "free_percent: 0\n"
-                               "limits:\n  rows: [{user: \"*\", running: 20, waiting: 100}]\n"
+                               "limits:\n  rows: [{user: \"*\", running: 20, waiting: 100}%s]\n"
                                "notify: {command: [/nonexistent/sendmail]}\n";
 
 /* ... of scenes in which somebody approves, or users share; those of the others stay as they are, since the points
@@ -239,6 +248,8 @@ static const char approving[] = "approvers: [1]\n"
                                 "privileges: {rdma: {capabilities: [IPC_LOCK]}}\n";
 static const char sharing[] = "shares: {weights: [{user: \"*\", weight: 2}]}\n";
 
+static const char lending[] = ", {queue: hosts, gpus: 1, lend_gpus: 1}, "
+                              "{queue: guests, gpus: 1, borrow_gpus: 1}";
 static const char suspending[] = "local: {suspend: true}\n";
 
 static const char *more_settings(const struct scene *scene)
@@ -282,8 +293,10 @@ void world_make(struct world *world, const char *top, const char *name, const st
     if (scene->dropped[0].kind == KIND_AGAIN)
         tree_make(path, 0755);
     snprintf(path, sizeof(path), "%s/dlspool.yaml", world->spool);
-    char all[sizeof(settings) + sizeof(approving)];
-    snprintf(all, sizeof(all), "%s%s", settings, more_settings(scene));
+    char all[sizeof(settings) + sizeof(approving) + sizeof(lending)];
+    int length =
+        snprintf(all, sizeof(all), settings, scene->dropped[0].kind == KIND_BORROWS ? lending : "");
+    snprintf(all + length, sizeof(all) - (size_t)length, "%s", more_settings(scene));
     tree_write(path, text_of(all), 0644);
     snprintf(path, sizeof(path), "%s/templates.git", world->spool);
     /* Relative, as another worker may put this world down again. */

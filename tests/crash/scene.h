@@ -33,8 +33,10 @@ enum kind {
     KIND_TOKEN,   /* no job: makes an access token ... */
     KIND_REVOKED, /* ... which its owner revokes, by a control file, when it is in tokens/ */
     KIND_AGAIN, /* succeeds at once; all of this kind are one submission, sent again under its key */
-    KIND_STANDS /* runs until it has stood still and gone on: its owner holds it with its memory, and releases
+    KIND_STANDS, /* runs until it has stood still and gone on: its owner holds it with its memory, and releases
                                  * it when it stands */
+    KIND_BORROWS, /* runs on GPUs that are another queue's, until it is stopped for ... */
+    KIND_OWNS     /* ... a job of that queue, which comes when it runs */
 };
 
 struct dropped {
@@ -67,6 +69,7 @@ enum {
     SCENE_TOKENS,
     SCENE_AGAIN,
     SCENE_ONE_SUSPENDED,
+    SCENE_RECLAIMED,
     SCENE_FIFTY,
     SCENE_COUNT
 };

@@ -144,7 +144,9 @@ static void poll_one(struct arena *arena, struct job_poll *poll)
     poll->stands = exists(id, attempt, ".suspended") && !exists(id, attempt, ".continued");
     poll->started = clock_now() - (first_word(id, "raised") ? a_minute : 0);
     snprintf(task->role, sizeof(task->role), "main");
-    bool saves = (first_word(id, "moves") || first_word(id, "yields")) && attempt == 1;
+    bool saves =
+        (first_word(id, "moves") || first_word(id, "yields") || first_word(id, "borrows")) &&
+        attempt == 1;
     bool cancelled = exists(id, attempt, ".cancelled"), saved = exists(id, attempt, ".signalled");
     if (((first_word(id, "long") ||
           (first_word(id, "stands") && !exists(id, attempt, ".continued")) ||

@@ -179,6 +179,7 @@ struct description {
     int retries;                /* attempts beyond the first after a failure; or RETRIES_... */
     int64_t time_limit;         /* milliseconds of running; 0: none */
     struct text queue;          /* DNS label; or empty */
+    bool usual_queue;           /* the request names none: `queue` is the site's choice */
     int64_t debug; /* milliseconds that the scheduler's objects are kept after the end */
     struct completion *complete; /* for some of the roles */
     size_t complete_count;

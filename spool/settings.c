@@ -165,6 +165,11 @@ static int read_addresses(const struct section *section, const struct value *val
     return 0;
 }
 
+static bool is_queue(struct text name)
+{
+    return name.length == 0 || text_is_label(name, 63);
+}
+
 static bool is_domain(struct text domain)
 {
     char address[300];
@@ -218,6 +223,8 @@ static const struct section_field table[] = {
     {"limits.time_limit", SECTION_DURATION, AT(limits.time_limit), 0, 1000, 315360000000, .what = NULL},
     {"limits.waiting", SECTION_COUNT, AT(limits.waiting), 0, 0, 1000000, .what = NULL},
     {"limits.turn", SECTION_DURATION, AT(limits.turn), 600000, 0, 86400000, .what = NULL},
+    {"limits.default_queue", SECTION_TEXT, AT(limits.default_queue), .valid = is_queue,
+     .what = "the name of a queue: 1 to 63 small letters, digits and inner hyphens"},
     {"limits.rows", .read = read_rows},
     {"shares", SECTION_INNER, .what = NULL},
     {"shares.half_life", SECTION_DURATION, AT(shares.half_life), 86400000, 60000, 31536000000, .what = NULL},

@@ -30,7 +30,8 @@ struct job_limits {
     int64_t time_limit;                          /* the longest, milliseconds; 0: none */
     int64_t
         turn; /* milliseconds without a turn after which a user goes before users' priority; 0: never */
-    int waiting; /* jobs of one user that may wait; 0: any number */
+    int waiting;               /* jobs of one user that may wait; 0: any number */
+    struct text default_queue; /* of jobs that name none; empty: they are in none */
     struct limit_row *rows;
     size_t row_count;
 };

@@ -391,6 +391,16 @@ int limits_value(const struct limits *limits, uid_t uid, gid_t gid, struct text 
     return check_number(limits, uid, *priority, error);
 }
 
+/* A job that names no queue has the one that it had before, or the site's. */
+static void take_queue(struct text queue, struct job_record *record,
+                       struct description *description)
+{
+    if (description->queue.length)
+        return;
+    description->queue = record->queue = queue;
+    description->usual_queue = true;
+}
+
 enum prepare_result limits_hold_again(struct arena *arena, const struct limits *limits,
                                       struct repository *repository,
                                       const struct job_record *before, struct job_record *record,
@@ -401,6 +411,9 @@ enum prepare_result limits_hold_again(struct arena *arena, const struct limits *
         preparation->failure = RENDER_NOT_ALLOWED;
         return PREPARE_NOT_RENDERED;
     }
+    take_queue(before && before->queue.length ? before->queue
+                                              : limits->settings->limits.default_queue,
+               record, preparation->description);
     if (before && before->priority_from.length)
         keep_priority(arena, limits, before, record, preparation);
     else
@@ -421,6 +434,7 @@ void limits_keep(const struct job_record *before, struct job_record *record,
     description->priority = record->priority = before->priority;
     record->priority_class = before->priority_class;
     record->priority_from = before->priority_from;
+    take_queue(before->queue, record, description);
     description->time_limit = record->time_limit = before->time_limit;
     record->array_at_once = before->array_at_once;
     if (before->array_at_once && before->array_at_once < tasks_at_once(&description->array))

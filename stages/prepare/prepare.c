@@ -289,7 +289,7 @@ static void note_fields(struct arena *arena, const char *executor,
     const struct value *queues = site ? value_get(site, "queues") : NULL;
     bool listed = queues && queues->kind == VALUE_LIST && queues->list.count > 0;
     bool machine = strcmp(executor, "local") == 0 || strcmp(executor, "null") == 0;
-    if (description->queue.length && machine && !listed)
+    if (description->queue.length && !description->usual_queue && machine && !listed)
         request_notes_add(
             arena, notes, "queue",
             "counts here only for what the site allows to queues: jobs of this machine have one queue");

@@ -171,6 +171,18 @@ start_daemon
 dlspool resume >/dev/null
 ok "resume lets it go on" wait_for 20 in_state waiting "done"
 
+# A job that names no queue may be in one all the same.
+>"$scratch/daemon.log"
+change default_queue usual rows '[{queue: usual, cpus: 1}]'
+as root unnamed
+as root unnamed2 'tasks: {main: {cpus: 2}}'
+as root named 'queue: other' 'tasks: {main: {cpus: 2}}'
+ok "a job that names no queue is in that of the site" wait_for 20 in_state unnamed "done"
+ok "as its record says" has unnamed '^queue: "usual"'
+unlike "$(cat "$(job_dir unnamed)/log")" ' note ' "of which there is no more to be said"
+ok "and is held to its rows" wait_for 20 says unnamed2 'cpus: found 2, expected at most 1, as the queue usual may have no more'
+ok "one that names another is not" wait_for 20 in_state named "done"
+
 # A restart counts again what waits.
 for i in 5 6 7; do as nobody "wait$i" 'hold: true'; done
 settled() { for i in 5 6 7; do in_state "wait$i" held || in_state "wait$i" failed || return 1; done; }

@@ -324,6 +324,38 @@ static void a_queue_may_be_for_some(void **state)
     becomes(mine, USER, false, 0, 0, 0);
 }
 
+/* A job that names no queue is in the site's, also by its rows; one that was taken without keeps having none. */
+static void who_names_no_queue_has_the_default_one(void **state)
+{
+    const struct job_record before = {.queue = TEXT("old")}, without = {.accepted = 1};
+    const struct limits limits = {&settings, &owned, true};
+    (void)state;
+    refuses_settings("limits: {default_queue: \"a b\"}\n",
+                     "limits.default_queue: found \"a b\", expected the name of a queue");
+    set("limits: {default_queue: plain, rows: [{queue: plain, cpus: 1, time_limit: 5s}]}\n");
+    becomes(HEAD, USER, false, 0, 5, 0);
+    assert_true(text_is(record.queue, "plain"));
+    assert_true(text_is(preparation.description->queue, "plain"));
+    becomes(HEAD "queue: other\n", USER, false, 0, 0, 0);
+    assert_true(text_is(record.queue, "other"));
+    refused(
+        HEAD "tasks: {main: {cpus: 2}}\n", USER, false,
+        "cpus: found 2, expected at most 1, as the queue plain may have no more (limits.rows of "
+        "dlspool.yaml, line 1, which an administrator can change)");
+    becomes(HEAD, USER, false, 0, 5, 0);
+    record.queue = preparation.description->queue = TEXT("");
+    assert_int_equal(limits_hold_again(arena, &limits, repository, &before, &record, &preparation),
+                     PREPARED);
+    assert_true(text_is(record.queue, "old"));
+    assert_true(text_is(preparation.description->queue, "old"));
+    record.queue = preparation.description->queue = TEXT("");
+    limits_keep(&before, &record, preparation.description);
+    assert_true(text_is(preparation.description->queue, "old"));
+    record.queue = preparation.description->queue = TEXT("");
+    limits_keep(&without, &record, preparation.description);
+    assert_int_equal(record.queue.length + preparation.description->queue.length, 0);
+}
+
 /* ---- classes ---- */
 
 #define CLASSES                                                                                    \
@@ -451,6 +483,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(mistakes_in_the_settings_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_in_rows_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_queue_may_be_for_some, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_names_no_queue_has_the_default_one, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

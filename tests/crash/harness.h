@@ -99,5 +99,6 @@ void test_damage(void);
 void test_stalls(void);
 void test_takeover(void);
 void test_prune(void);
+void test_metrics(void);
 
 #endif

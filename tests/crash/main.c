@@ -25,9 +25,9 @@ int main(int argument_count, char **arguments)
     static const struct {
         const char *name;
         void (*run)(void);
-    } tests[] = {{"kills", test_kills},   {"errors", test_errors}, {"power", test_power},
-                 {"damage", test_damage}, {"stalls", test_stalls}, {"takeover", test_takeover},
-                 {"prune", test_prune}};
+    } tests[] = {{"kills", test_kills},   {"errors", test_errors},  {"power", test_power},
+                 {"damage", test_damage}, {"stalls", test_stalls},  {"takeover", test_takeover},
+                 {"prune", test_prune},   {"metrics", test_metrics}};
     double began = seconds();
     umask(0); /* modes must be right without its help */
     harness_start();

@@ -1,7 +1,7 @@
 /* archive/library.h - libarchive, opened when it is first needed
  *
  * It is not linked, since it brings a dozen libraries whose loading takes every command three milliseconds:
- * only a command that reads or writes an archive opens it.  What is used of it is in the table below.
+ * only what writes an archive opens it.  What is used of it is in the table below.
  */
 #ifndef ARCHIVE_LIBRARY_H
 #define ARCHIVE_LIBRARY_H
@@ -24,13 +24,6 @@
     FUNCTION(archive_write_header)                                                                 \
     FUNCTION(archive_write_data)                                                                   \
     FUNCTION(archive_write_finish_entry)                                                           \
-    FUNCTION(archive_read_new)                                                                     \
-    FUNCTION(archive_read_free)                                                                    \
-    FUNCTION(archive_read_support_format_tar)                                                      \
-    FUNCTION(archive_read_support_filter_zstd)                                                     \
-    FUNCTION(archive_read_open)                                                                    \
-    FUNCTION(archive_read_next_header)                                                             \
-    FUNCTION(archive_read_data)                                                                    \
     FUNCTION(archive_entry_new)                                                                    \
     FUNCTION(archive_entry_free)                                                                   \
     FUNCTION(archive_entry_set_pathname)                                                           \
@@ -39,12 +32,7 @@
     FUNCTION(archive_entry_set_uid)                                                                \
     FUNCTION(archive_entry_set_gid)                                                                \
     FUNCTION(archive_entry_set_size)                                                               \
-    FUNCTION(archive_entry_set_mtime)                                                              \
-    FUNCTION(archive_entry_pathname)                                                               \
-    FUNCTION(archive_entry_filetype)                                                               \
-    FUNCTION(archive_entry_perm)                                                                   \
-    FUNCTION(archive_entry_size)                                                                   \
-    FUNCTION(archive_entry_mtime)
+    FUNCTION(archive_entry_set_mtime)
 
 #define LIBRARY_MEMBER(name) __typeof__(name) *name;
 struct library {

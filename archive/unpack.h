@@ -11,6 +11,9 @@
 
 struct unpack;
 
+/* Open the library that reading needs, before a process is confined.  -1 and a sentence. */
+int unpack_prepare(struct error *error);
+
 struct unpack_member {
     const char *path; /* valid until the next call */
     bool directory;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "archive/library.h"
+#include "archive/unpack.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -116,7 +116,7 @@ static int serve(struct page *page, struct error *error)
 static int confine(const struct spool *spool, struct error *error)
 {
     own_name_read();
-    library_open(NULL); /* for archives; a confined process can load none */
+    unpack_prepare(NULL);
     return sandbox_enter(spool, TEXT(""), SANDBOX_PAGE, error);
 }
 

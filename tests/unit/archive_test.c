@@ -118,6 +118,68 @@ static void frames_are_one_archive_and_each_is_one(void **state)
     }
 }
 
+/* Names that no header of 512 bytes holds, names in other letters, and files of many blocks. */
+static void long_names_and_long_files_read_back(void **state)
+{
+    enum { LONG = 300 * 1024 };
+    char name[NAME_MAX + 1], paths[3][512];
+    struct unpack_member member;
+    char *bytes = memory_allocate(LONG + 1);
+    (void)state;
+    memset(name, 'n', 200);
+    name[200] = '\0';
+    snprintf(paths[0], sizeof(paths[0]), "one/output/%s", name);
+    snprintf(paths[1], sizeof(paths[1]), "one/output/g\xc3\xbcnter-\xff.log");
+    snprintf(paths[2], sizeof(paths[2]), "one/%.150s/%.150s", name, name);
+    for (size_t i = 0; i < LONG; i++)
+        bytes[i] = (char)('a' + i * i % 23);
+    bytes[LONG] = '\0';
+    struct pack *pack = create("long.tar.zst");
+    assert_int_equal(pack_begin(pack, &error), 0);
+    for (int i = 0; i < 3; i++)
+        add(pack, paths[i], bytes);
+    assert_true(pack_finish(pack, &error) > 0);
+    struct unpack *unpack = unpack_open(top, "long.tar.zst", 0, &error);
+    assert_int_equal(unpack_next(unpack, &member, &error), 1); /* passed over */
+    assert_string_equal(member.path, paths[0]);
+    assert_int_equal(member.size, LONG);
+    for (int i = 1; i < 3; i++)
+        assert_true(text_equal(next(unpack, paths[i]), (struct text){bytes, LONG}));
+    assert_int_equal(unpack_next(unpack, &member, &error), 0);
+    unpack_close(unpack);
+    free(bytes);
+}
+
+/* An archive that ends too early is no end of a job. */
+static void a_cut_archive_is_said(void **state)
+{
+    struct unpack_member member;
+    struct stat status;
+    (void)state;
+    struct pack *pack = create("cut.tar.zst");
+    assert_int_equal(pack_begin(pack, &error), 0);
+    char bytes[4000];
+    for (size_t i = 0; i < sizeof(bytes) - 1; i++)
+        bytes[i] = (char)(' ' + i * i * i % 89);
+    bytes[sizeof(bytes) - 1] = '\0';
+    add(pack, "one/log", bytes);
+    assert_true(pack_finish(pack, &error) > 0);
+    assert_int_equal(fstatat(top, "cut.tar.zst", &status, 0), 0);
+    int file = openat(top, "cut.tar.zst", O_RDWR);
+    assert_int_equal(ftruncate(file, status.st_size / 2), 0);
+    close(file);
+    struct unpack *unpack = unpack_open(top, "cut.tar.zst", 0, &error);
+    assert_non_null(unpack);
+    int result = unpack_next(unpack, &member, &error);
+    file = openat(top, "copy", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (result == 1)
+        result = unpack_copy(unpack, file, &error);
+    close(file);
+    assert_int_equal(result, -1);
+    assert_non_null(strstr(error.text, "cut.tar.zst"));
+    unpack_close(unpack);
+}
+
 /* What is smaller by now than it was is filled up; what cannot be read is said, and the rest is written. */
 static void sources_that_change_harm_no_other(void **state)
 {
@@ -357,6 +419,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_top, close_top)
     const struct CMUnitTest tests[] = {
         TEST(frames_are_one_archive_and_each_is_one),
+        TEST(long_names_and_long_files_read_back),
+        TEST(a_cut_archive_is_said),
         TEST(sources_that_change_harm_no_other),
         TEST(what_is_no_archive_is_said),
         TEST(a_full_disk_is_said),

@@ -13,6 +13,7 @@ from builds import LEAST_JOB, wait_for
 
 DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"     # of tokens (spool/id.c)
 DAYS, DAY = 100, 24 * 3600 * 1000
+NAMES_REST = 40                                 # seconds without a new file of names, until all are there
 MOST_LINKS = 30000                              # to one file
 
 
@@ -88,3 +89,14 @@ def fill(spool, count):
         if i in (0, count - 1):
             ids.append(identity)
     return ids[0], ids[-1]
+
+
+def have_names(spool):
+    """Let the daemon write its files of names of past days, if the build has them: it begins after half a minute."""
+    directory, found, since = spool.path + "/history/names", -1, time.monotonic()
+    spool.start()
+    while time.monotonic() - since < NAMES_REST:
+        time.sleep(0.5)
+        now = len(os.listdir(directory)) if os.path.isdir(directory) else 0
+        found, since = (now, time.monotonic()) if now != found else (found, since)
+    spool.stop()

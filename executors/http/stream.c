@@ -85,12 +85,11 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
         return CURL_WRITEFUNC_PAUSE;
     }
     drop_fetched(stream);
-    const char *end = bytes;
-    for (size_t i = 0; i < length; i++)
-        if (bytes[i] == '\n') {
-            stream->lines++;
-            end = bytes + i + 1;
-        }
+    const char *end = bytes, *next;
+    while ((next = memchr(end, '\n', length - (size_t)(end - bytes)))) {
+        stream->lines++;
+        end = next + 1;
+    }
     if (end > bytes)
         stream->streams->news = true;
     buffer_add(&stream->input, bytes, length);

@@ -85,6 +85,7 @@ struct submitter {
     size_t logs_most;                        /* of so many items the logs may stay open */
     size_t window;                           /* jobs of the next batch: few after trouble */
     size_t took;                             /* jobs of the last batch */
+    int64_t trim_due;                        /* of clock_elapsed(): memory is returned; 0: it was */
     bool looked;                             /* all of rendered/ was seen once */
     char reordered[MOST_REORDERED][ID_SIZE]; /* jobs that somebody has put somewhere else */
     size_t reordered_count;

@@ -32,6 +32,7 @@ static const int64_t again_after_error = 1000;   /* milliseconds */
 static const int64_t again_for_capacity = 2000;  /* ... until the executor is asked for it */
 static const int64_t again_while_narrow = 10000; /* ... when few are taken at a time */
 static const int64_t again_while_paused = 1000;  /* ... until it is looked whether it still is */
+static const int64_t trim_after = 1000;          /* ... after a batch until memory is returned */
 static const int64_t again_when_full = 250;      /* ... until submitted/ is looked at for room */
 
 /* The window grows while the executor takes jobs, and shrinks when it took none of a batch. */
@@ -176,6 +177,8 @@ static size_t submit_batch(struct submitter *submitter)
     duplicate_begin_batch(stage);
     submitter->took = count = take_items(submitter);
     duplicate_end_batch(stage);
+    if ((count || submitter->newly_parked) && !submitter->trim_due)
+        submitter->trim_due = clock_elapsed() + trim_after;
     if (count == 0) {
         arena_reset(submitter->arena); /* the records of those that were parked */
         return admission_is_shut(submitter) ? submitter->newly_parked : 0;
@@ -445,6 +448,16 @@ static void submit_all(struct submitter *submitter)
         guard_widen(submitter->guard);
 }
 
+/* Return the memory of manifests, which malloc() would keep, but not before the next batch had its chance to need
+ * it again. */
+static void trim_memory(struct submitter *submitter)
+{
+    if (!submitter->trim_due || clock_elapsed() < submitter->trim_due)
+        return;
+    malloc_trim(0);
+    submitter->trim_due = 0;
+}
+
 static int64_t submit_round(struct stage *stage)
 {
     struct submitter *submitter = (struct submitter *)stage;
@@ -461,8 +474,9 @@ static int64_t submit_round(struct stage *stage)
         submit_all(submitter);
     opened_clear(submitter->opened);
     tell_waiting(submitter);
-    malloc_trim(0); /* Return the memory of a batch's manifests, which malloc() would keep. */
-    return next_round(submitter);
+    trim_memory(submitter);
+    int64_t due = next_round(submitter);
+    return submitter->trim_due && submitter->trim_due < due ? submitter->trim_due : due;
 }
 
 static int submit_descriptor(const struct stage *stage)
@@ -530,6 +544,7 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->guard = guard_own();
     guard_count(submitter->guard, stage->name);
     submitter->item_count = submitter->window = (size_t)stage->settings.batch;
+    submitter->trim_due = clock_elapsed() + trim_after; /* after rendered/ was first read */
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
     count_descriptors(submitter);
     submitter->arena = arena_new();

@@ -307,6 +307,7 @@ bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench $(BUILD)/bench/slurm_ben
 	@$(BUILD)/bench/kubernetes_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/kubernetes $(CURDIR)/$(BUILD)/bench/kubernetes_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/slurm $(CURDIR)/$(BUILD)/bench/slurm_bench
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/podman
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/web $(CURDIR)/$(BUILD)/bench/requests
 endif
 

@@ -2,8 +2,8 @@
 
 Only where dlspool.yaml has `shares`.  All jobs are alike and as many run at a time as the weights are together, so
 that what each has can come to them exactly.  The three have used nothing before, or they would get it back now.
-Each drops as many jobs as the others, so jobs that are chosen at random, in turns or by age do not give what the weights
-say.  It is over when one of them has none left that waits; what the others have left is killed.
+Each drops as many jobs as the others, so jobs that are chosen at random, in turns or by age do not give what the
+weights say.  It is over when one of them has none left that waits; what the others have left is killed.
 """
 import collections
 import time

@@ -93,6 +93,16 @@ static bool may_be_newer(const char *day, const struct places *ended)
     return strcmp(clock_date(id_time(text_of(ended->items[ended->next].id)), date), day) <= 0;
 }
 
+/* Those that were taken need no memory any more, of which there may be millions. */
+static void drop_taken(struct places *places)
+{
+    places->count -= places->next;
+    if (places->count)
+        memmove(places->items, places->items + places->next,
+                places->count * sizeof(*places->items));
+    places->next = 0;
+}
+
 static int read_days(struct gathering *gathering)
 {
     char begin[ID_SIZE];
@@ -106,6 +116,7 @@ static int read_days(struct gathering *gathering)
             gathering->day_next = gathering->day_count; /* earlier days neither */
             break;
         }
+        drop_taken(&gathering->ended);
         if (day_names_visit(gathering->spool, day, text_of(begin), take_place, gathering) < 0)
             return -1;
         sort_places(&gathering->ended);

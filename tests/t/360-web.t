@@ -265,7 +265,8 @@ printf '\251\n' >>"$(job_dir watched)/output/main-0.log"
 ok "in whole characters" wait_for 20 grep -qF '"from":7,"text":"é\n"' "$scratch/events"
 curl -sS -o /dev/null -X POST -H "Origin: $page" "$page/dlspool/v1/jobs/watched/release"
 ok "until it ends" wait_for 20 grep -q '^event: end' "$scratch/events"
-ok "then the reply ends" wait $events
+wait $events
+is "$?" 0 "then the reply ends"
 is "$(grep -c '^event: log' "$scratch/events")" "$(wc -l <"$(job_dir watched)/log")" "each line of the log is an event"
 like "$(<"$scratch/events")" '"state":"done"' "and the state in which it ended"
 last=$(sed -n 's/^id: //p' "$scratch/events" | tail -n 1)

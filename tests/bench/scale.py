@@ -12,7 +12,7 @@ from table import Group
 import waiting
 
 COUNTS = (1000, 10000, 100000)
-FLOW = 3000
+FLOW = 30000
 CALM = 0.03         # seconds of the processor in one second of a daemon that has read what waits
 ALL = "all processes"
 

@@ -1,7 +1,7 @@
 /* tests/poison.c - a library that makes reading certain job files go wrong
  *
  * Put before libyaml by LD_PRELOAD (tests/t/550-poison.t).  A job file that contains one of these
- * words is not read as it should be:
+ * words, and a letter that is not of ASCII, is not read as it should be:
  *
  *   POISON-CRASH     the process ends by a signal
  *   POISON-STALL     it goes on for ever
@@ -99,14 +99,34 @@ int renameat(int from, const char *old_name, int to, const char *new_name)
     return real(from, old_name, to, new_name);
 }
 
+/* Of records, which are read without libyaml. */
+static ssize_t look(const void *bytes, ssize_t length)
+{
+    if (length > 0 && name[0] && has_name(bytes, (size_t)length, "poison"))
+        crash();
+    return length;
+}
+
+ssize_t read(int file, void *bytes, size_t size)
+{
+    ssize_t (*real)(int, void *, size_t);
+    *(void **)&real = dlsym(RTLD_NEXT, "read");
+    return look(bytes, real(file, bytes, size));
+}
+
+ssize_t pread(int file, void *bytes, size_t size, off_t from)
+{
+    ssize_t (*real)(int, void *, size_t, off_t);
+    *(void **)&real = dlsym(RTLD_NEXT, "pread");
+    return look(bytes, real(file, bytes, size, from));
+}
+
 /* In place of libyaml's: the parser is what it takes, which nobody looks into here. */
 void yaml_parser_set_input_string(void *parser, const unsigned char *input, size_t size);
 void yaml_parser_set_input_string(void *parser, const unsigned char *input, size_t size)
 {
     void (*real)(void *, const unsigned char *, size_t);
     *(void **)&real = dlsym(RTLD_NEXT, "yaml_parser_set_input_string");
-    if (has_name(input, size, "poison"))
-        crash();
     if (has(input, size, "POISON-CRASH") || (in_resubmit() && has(input, size, "POISON-RESUBMIT")))
         crash();
     if (has(input, size, "POISON-STALL"))

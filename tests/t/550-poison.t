@@ -10,7 +10,8 @@ log=$scratch/daemon.log
 LD_PRELOAD=$scratch/poison.so start_daemon
 must "the daemon serves" wait_for 10 grep -q locked "$spool/.lease"
 
-text() { printf 'name: %s\nlibrary: any\ntype: %s\nscript: "#!/bin/sh"\nenv: {X: "%s"}\n' "$1" "${3:-single}" "$2"; }
+# The letter that is not of ASCII has libyaml read it (base/yaml_quick.h).
+text() { printf 'name: %s\nlibrary: any\ntype: %s\nscript: "#!/bin/sh"\nenv: {X: "%s"}\n# \303\251\n' "$1" "${3:-single}" "$2"; }
 job() { text "$@" | drop "$1.yaml"; }
 # quick NAME WHAT: a good job dropped now is done soon.  A stalled try takes half a second of processor
 # time (tests/poison.c), which on a busy machine is more by the clock.
@@ -99,7 +100,7 @@ like "$(<"$(job_dir again)/job.yaml")" 'reason: "StopsReader"' "read again: so s
 is "$(grep -c ' stopped stage=resubmit ' "$(job_dir again)/log")" 3 "read again: and the log, three times"
 is "$(find "$(job_dir again)" -name request.yaml | wc -l)" 1 "read again: the request is kept"
 # ... and one that was held.
-printf 'name: held\nlibrary: any\ntype: single\nhold: true\nscript: POISON-RESUBMIT\n' | drop held.yaml
+printf 'name: held\nlibrary: any\ntype: single\nhold: true\nscript: POISON-RESUBMIT\n# \303\251\n' | drop held.yaml
 ok "a job is held" wait_for 10 in_state held held
 printf 'release: %s\n' "$(basename "$(job_dir held)")" | drop release.yaml
 ok "read again when it is released: it is set aside" wait_for 30 in_state held failed

@@ -36,7 +36,7 @@ static struct repository *repository;
 static struct arena *arena;
 static struct error error;
 
-/* In place of libyaml's: reading this word ends the process. */
+/* In place of libyaml's, which reads what is not of ASCII alone: reading this word ends the process. */
 void yaml_parser_set_input_string(yaml_parser_t *parser, const unsigned char *input, size_t size)
 {
     void (*real)(yaml_parser_t *, const unsigned char *, size_t);
@@ -256,7 +256,7 @@ static void one_that_ends_the_reader_is_set_aside(void **state)
     (void)state;
     if (!confined)
         skip();
-    put_job("bad-0000000000001", SINGLE "script: POISON\n", RENDERED);
+    put_job("bad-0000000000001", SINGLE "script: POISON\n# \303\251\n", RENDERED);
     put_job("good-0000000000002", SINGLE "script: x\n", RENDERED);
     stage.confined = confined;
     for (int i = 1; i <= GUARD_MOST_TRIES; i++) {

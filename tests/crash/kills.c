@@ -303,22 +303,32 @@ static void stop_twice(struct worker *worker, void *context, int64_t number)
 
 enum { FEW_CALLS = 13 }; /* a stride for runs that are short */
 
+/* Try a scene.  A recovery is stopped from the states whose digests stop_one_in divides; a short run may have none
+ * of these, and is made again with more of them. */
+static void try_until_stopped(struct kills *kills, harness_point *point)
+{
+    do {
+        harness_forget_states();
+        harness_try(kills->scene->title, kills->tally, 1, harness_workers(), point, kills);
+        stop_one_in /= 2;
+    } while (point == stop_twice && kills->tally->points == 0 && tally_clean(kills->tally) &&
+             stop_one_in > 0);
+}
+
 /* To look at a state costs more than to recover from a few, so where there are many calls, fewer are looked at, or
  * fewer recoveries stopped, instead of fewer of their states taken. */
 static void try_stopped(int which, harness_point *point, int stride, const char *what)
 {
     if (!harness_wants(scene_get(which)->title))
         return;
-    struct kills kills = {.scene = scene_get(which)};
+    struct kills kills = {.scene = scene_get(which), .tally = shared_memory(sizeof(*kills.tally))};
     int fewer = harness_one_in(1);
     bool few_stops = stride > FEW_CALLS && point == stop_twice;
     stop_one_in = few_stops ? fewer * fewer : fewer;
     look_one_in = point == stop_once ? fewer : 1;
     one_in = harness_one_in(stride) / (few_stops || point == stop_once ? fewer : 1);
-    struct tally *tally = shared_memory(sizeof(*tally));
-    harness_forget_states();
-    harness_try(kills.scene->title, tally, 1, harness_workers(), point, &kills);
-    report(what, &kills, tally);
+    try_until_stopped(&kills, point);
+    report(what, &kills, kills.tally);
     one_in = look_one_in = 1;
 }
 

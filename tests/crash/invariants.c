@@ -337,6 +337,7 @@ static const struct wanted all_wanted[] = {
     [KIND_WIDE] = {STATE_DONE, NULL, 1, 1},
     [KIND_TIGHT] = {STATE_DONE, NULL, 1, 1},
     [KIND_ASKS] = {STATE_DONE, NULL, 1, 1},
+    [KIND_DENIED] = {STATE_FAILED, "NotApproved", 0, 0},
     [KIND_RAISED] = {STATE_DONE, NULL, 1, 1},
     [KIND_TOKEN] = {STATE_FAILED, "BadFile", 0, 0},
     [KIND_REVOKED] = {STATE_FAILED, "BadFile", 0, 0},
@@ -394,7 +395,16 @@ static void check_approved(struct checking *checking, const struct job_place *pl
         found(checking, FOUND_WRONG, "%s was submitted before it was approved", place->id);
 }
 
-/* The priority that was asked for is in its record, and in the manifest, which the scheduler was given. */
+/* Its why says in which words it was refused. */
+static void check_denied(struct checking *checking, const char *job)
+{
+    struct buffer why = read_part(job, "why");
+    if (!text_contains(buffer_text(&why), TEXT(DENIED_IN)))
+        found(checking, FOUND_LOST, "%s/why does not say in which words it was refused", job);
+    buffer_free(&why);
+}
+
+/* That it was put on top is in its record; the priority that was asked for is, and in the manifest, which the scheduler was given. */
 static void check_raised(struct checking *checking, const char *job,
                          const struct job_record *record)
 {
@@ -403,6 +413,8 @@ static void check_raised(struct checking *checking, const char *job,
     snprintf(line, sizeof(line), "\npriority: \"%d\"\n", RAISED_TO);
     if (record->priority != RAISED_TO)
         found(checking, FOUND_LOST, "%s has priority %d", job, record->priority);
+    else if (!record->top)
+        found(checking, FOUND_LOST, "%s is not on top", job);
     else if (!text_contains(buffer_text(&manifest), text_of(line)))
         found(checking, FOUND_WRONG, "%s/manifest.yaml has another priority", job);
     buffer_free(&manifest);
@@ -442,8 +454,9 @@ static void check_ended_job(struct checking *checking, const char *job,
     if (checking->check->refusals && place->state == STATE_FAILED && record->failed &&
         text_is(record->failure.reason, "BadFile") && runs == 0)
         return;
-    /* What it waits for may have been refused so. */
-    if (checking->check->refusals && place->state == STATE_HELD && record->after_count && runs == 0)
+    /* What it waits for may have been refused so, or the file that says what was decided. */
+    bool waits_on = record->after_count || dropped->kind == KIND_DENIED;
+    if (checking->check->refusals && place->state == STATE_HELD && waits_on && runs == 0)
         return;
     if (place->state != wanted->state)
         found(checking, FOUND_LOST, "%s ended in %s/: %.*s", record->id.data,
@@ -465,6 +478,8 @@ static void check_ended_job(struct checking *checking, const char *job,
         check_order(checking, place, record);
     if (dropped->kind == KIND_ASKS)
         check_approved(checking, place);
+    if (dropped->kind == KIND_DENIED)
+        check_denied(checking, job);
     if (dropped->kind == KIND_RAISED)
         check_raised(checking, job, record);
     if (dropped->kind >= KIND_GROWS && dropped->kind <= KIND_WIDE)
@@ -581,7 +596,8 @@ static int check_job(void *context, const struct job_place *place)
     if (which < 0 && is_late_control(checking, place, &record))
         return 0;
     if (which < 0 && refused &&
-        (text_starts(record.source, "kill-") || text_is(record.source, "revoke.yaml")))
+        (text_starts(record.source, "kill-") || text_starts(record.source, "refuse-") ||
+         text_is(record.source, "revoke.yaml")))
         return 0;
     if (which < 0) {
         found(checking, FOUND_WRONG, "%s was made from %s, which nobody dropped", job,

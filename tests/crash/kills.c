@@ -13,7 +13,8 @@
  * To see this fail: let accept_claims() of stages/intake/accept.c dispose of the claims before it
  * publishes the jobs (lost), or leave out the unlinkat() of claim_dispose() and `suspect`
  * (doubled), or let preempt_recall() of stages/track/preempt.c recall nothing (lost); or with
- * tests/mutants/shares-are-kept-as-of-another-time.patch (wrong), token-is-copied.patch (doubled) or
+ * tests/mutants/shares-are-kept-as-of-another-time.patch (wrong), priority-forgets-the-top.patch (lost),
+ * token-is-copied.patch (doubled) or
  * suspend-believes-its-log-alone.patch (wedged).  The naive scheduler below is a fault that is
  * built in, and is always caught.
  */
@@ -377,6 +378,8 @@ void test_kills(void)
         try_stopped(SCENE_ONE_RAISED, stop_twice, 23, twice);
         try_killed(SCENE_ONE_APPROVED, 1);
         try_stopped(SCENE_ONE_APPROVED, stop_twice, 23, twice);
+        try_killed(SCENE_ONE_DENIED, 1);
+        try_stopped(SCENE_ONE_DENIED, stop_twice, 23, twice);
     }
     catch_naive();
 }

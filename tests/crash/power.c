@@ -309,6 +309,7 @@ static void run_body(struct result *result, void *context)
     world_enter(start_time + (run->trace ? 0 : an_hour), run->trace ? 0 : 1);
     scheduler_install(run->world->outside, false);
     scheduler_has_room(run->scene->dropped[0].kind == KIND_WIDE);
+    world_is_deaf(run->scene->dropped[0].kind == KIND_RAISED);
     if (run->trace) {
         recorder_install(run->trace, run->world);
         scheduler_observe(recorder_outside);
@@ -461,6 +462,8 @@ void test_power(void)
     try_power(SCENE_TOKENS, 1);
     try_power(SCENE_AGAIN, 1);
     try_power(SCENE_RECLAIMED, 7);
+    if (geteuid() == 0)
+        try_power(SCENE_ONE_RAISED, 7);
     const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, 17, true);
     tap_ok(tally->lost + tally->doubled > 0,
            "the harness catches a disk that does not sync directories: %lld different, %lld lost, "

@@ -24,10 +24,10 @@ static int64_t time_now;
 
 static void add_after(struct scene *scene, enum kind kind, const char *after)
 {
-    static const char *const words[] = {"good",    "flaky", "shaky",  "bad",     "long",
-                                        "after",   "lost",  "grows",  "moves",   "yields",
-                                        "wide",    "tight", "asks",   "raised",  "token",
-                                        "revoked", "again", "stands", "borrows", "owns"};
+    static const char *const words[] = {"good",   "flaky",   "shaky",  "bad",    "long",    "after",
+                                        "lost",   "grows",   "moves",  "yields", "wide",    "tight",
+                                        "asks",   "denied",  "raised", "token",  "revoked", "again",
+                                        "stands", "borrows", "owns"};
     bool sized = kind == KIND_GROWS || kind == KIND_MOVES || kind == KIND_WIDE;
     bool stops = kind == KIND_MOVES || kind == KIND_YIELDS || kind == KIND_BORROWS;
     struct dropped *dropped = &scene->dropped[scene->count++];
@@ -45,8 +45,8 @@ static void add_after(struct scene *scene, enum kind kind, const char *after)
         kind == KIND_BORROWS ? "queue: guests\ntasks: {main: {gpus: 2}}\n"
         : kind == KIND_OWNS  ? "queue: hosts\ntasks: {main: {gpus: 1}}\n"
                              : "",
-        kind == KIND_FLAKY ? "notify: end\n" : "", kind == KIND_ASKS ? "privileged: rdma\n" : "",
-        scene->count);
+        kind == KIND_FLAKY ? "notify: end\n" : "",
+        kind == KIND_ASKS || kind == KIND_DENIED ? "privileged: rdma\n" : "", scene->count);
 }
 
 static void add(struct scene *scene, enum kind kind)
@@ -110,8 +110,10 @@ const struct scene *scene_get(int which)
         [SCENE_ONE_MOVED] = {.title = "1 job that is resized by its checkpoint"},
         [SCENE_ONE_WIDE] = {.title = "1 job that is resized before it starts"},
         [SCENE_ONE_APPROVED] = {.title = "1 job that is approved"},
+        [SCENE_ONE_DENIED] = {.title = "1 job that is not approved"},
         [SCENE_ONE_RAISED] = {.title =
-                                  "1 job that gets another priority, of an owner who has a share"},
+                                  "1 job that is put on top and gets another priority, of an owner "
+                                  "who has a share"},
         [SCENE_TOKENS] = {.title = "2 access tokens, one of them is revoked"},
         [SCENE_AGAIN] = {.title = "1 job that is sent twice, under a key"},
         [SCENE_ONE_SUSPENDED] = {.title = "1 job that is held with its memory"},
@@ -160,6 +162,9 @@ const struct scene *scene_get(int which)
         break;
     case SCENE_ONE_APPROVED:
         add(scene, KIND_ASKS);
+        break;
+    case SCENE_ONE_DENIED:
+        add(scene, KIND_DENIED);
         break;
     case SCENE_ONE_RAISED:
         add(scene, KIND_RAISED);
@@ -255,10 +260,10 @@ static const char suspending[] = "local: {suspend: true}\n";
 static const char *more_settings(const struct scene *scene)
 {
     enum kind kind = scene->dropped[0].kind;
-    return kind == KIND_ASKS     ? approving
-           : kind == KIND_RAISED ? sharing
-           : kind == KIND_STANDS ? suspending
-                                 : "";
+    return kind == KIND_ASKS || kind == KIND_DENIED ? approving
+           : kind == KIND_RAISED                    ? sharing
+           : kind == KIND_STANDS                    ? suspending
+                                                    : "";
 }
 
 void world_name(struct world *world, const char *top, const char *name)
@@ -341,8 +346,9 @@ static void drop_control(const struct world *world, uid_t owner, const char *fil
         seen(file, bytes);
 }
 
-/* Another user approves the jobs of held/ that ask for it.  Returns how many control files were dropped. */
-static int approve_waiting(const struct world *world, drop_observer *seen)
+/* Another user approves the jobs of held/ that ask for it, or refuses to.  Returns how many control files were
+ * dropped. */
+static int decide_waiting(const struct world *world, drop_observer *seen)
 {
     enum { APPROVER = 1 };
     char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
@@ -350,37 +356,18 @@ static int approve_waiting(const struct world *world, drop_observer *seen)
     snprintf(path, sizeof(path), "%s/held", world->spool);
     struct tree_names names = tree_list(path);
     for (size_t i = 0; i < names.count; i++) {
-        if (strncmp(names.names[i], "asks-", 5) != 0)
+        bool denied = strncmp(names.names[i], "denied-", 7) == 0;
+        if (!denied && strncmp(names.names[i], "asks-", 5) != 0)
             continue;
-        snprintf(note, sizeof(note), "%s/approved-%s.note", world->outside, names.names[i]);
+        snprintf(note, sizeof(note), "%s/decided-%s.note", world->outside, names.names[i]);
         if (access(note, F_OK) == 0)
             continue;
         char file[64], bytes[128];
-        snprintf(file, sizeof(file), "approve-%zu.yaml", i);
-        snprintf(bytes, sizeof(bytes), "approve: %s\n...\n", names.names[i]);
+        snprintf(file, sizeof(file), "%s-%zu.yaml", denied ? "refuse" : "approve", i);
+        snprintf(bytes, sizeof(bytes),
+                 denied ? "refuse: {job: %s, text: " DENIED_IN "}\n...\n" : "approve: %s\n...\n",
+                 names.names[i]);
         drop_control(world, APPROVER, file, bytes, note, seen);
-        count++;
-    }
-    tree_list_free(&names);
-    return count;
-}
-
-/* An administrator asks for another priority of jobs of rendered/ that are to have one.  Returns how many control
- * files were dropped. */
-static int raise_waiting(const struct world *world, drop_observer *seen)
-{
-    char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE], file[64], bytes[128];
-    int count = 0;
-    snprintf(path, sizeof(path), "%s/rendered", world->spool);
-    struct tree_names names = tree_list(path);
-    for (size_t i = 0; i < names.count; i++) {
-        snprintf(note, sizeof(note), "%s/%s.note", world->outside, names.names[i]);
-        if (strncmp(names.names[i], "raised-", 7) != 0 || access(note, F_OK) == 0)
-            continue;
-        snprintf(file, sizeof(file), "priority-%zu.yaml", i);
-        snprintf(bytes, sizeof(bytes), "priority: {job: %s, value: %d}\n...\n", names.names[i],
-                 RAISED_TO);
-        drop_control(world, geteuid(), file, bytes, note, seen);
         count++;
     }
     tree_list_free(&names);
@@ -421,6 +408,31 @@ static int drop_once(const struct world *world, const char *note_name, const cha
     return 1;
 }
 
+/* A job of rendered/ that is to have another priority is put on top by its owner; when that can be seen, an
+ * administrator asks for the priority.  Returns how many control files were dropped. */
+static int raise_waiting(const struct world *world, drop_observer *seen)
+{
+    char path[TREE_PATH_SIZE], top[TREE_PATH_SIZE], bytes[128];
+    int count = 0;
+    snprintf(path, sizeof(path), "%s/rendered", world->spool);
+    struct tree_names names = tree_list(path);
+    for (size_t i = 0; i < names.count; i++) {
+        if (strncmp(names.names[i], "raised-", 7) != 0)
+            continue;
+        snprintf(bytes, sizeof(bytes), "top: %s\n...\n", names.names[i]);
+        int topped = drop_once(world, "topped.note", "top.yaml", bytes, seen);
+        count += topped;
+        snprintf(bytes, sizeof(bytes), "priority: {job: %s, value: %d}\n...\n", names.names[i],
+                 RAISED_TO);
+        snprintf(path, sizeof(path), "%s/rendered/%s/order", world->spool, names.names[i]);
+        snprintf(top, sizeof(top), "%s/incoming/top.yaml", world->spool);
+        if (!topped && access(path, F_OK) == 0 && access(top, F_OK))
+            count += drop_once(world, "raised.note", "priority.yaml", bytes, seen);
+    }
+    tree_list_free(&names);
+    return count;
+}
+
 /* Jobs of submitted/ that are to stand still are held with their memory, and released as soon as they stand still.
  * Returns how many control files were dropped. */
 static int suspend_running(const struct world *world, drop_observer *seen)
@@ -448,7 +460,7 @@ static int suspend_running(const struct world *world, drop_observer *seen)
 int world_user_acts(const struct world *world, drop_observer *seen)
 {
     char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
-    int count = approve_waiting(world, seen) + raise_waiting(world, seen) +
+    int count = decide_waiting(world, seen) + raise_waiting(world, seen) +
                 revoke_token(world, seen) + suspend_running(world, seen);
     size_t refused = count_refused(world);
     snprintf(path, sizeof(path), "%s/submitted", world->spool);

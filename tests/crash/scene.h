@@ -28,8 +28,9 @@ enum kind {
     KIND_TIGHT,  /* is declined once, for want of room */
     KIND_ASKS,   /* asks for a privilege, which somebody else approves, by a control file when it is
                                  * in held/ */
-    KIND_RAISED, /* is declined until an administrator has asked for another priority; it runs for a minute,
-                                 * and its owner has a share */
+    KIND_DENIED, /* ... which somebody else refuses, in these words: */
+    KIND_RAISED, /* is put on top, and declined until an administrator has asked for another priority; it runs for a
+                                 * minute, and its owner has a share */
     KIND_TOKEN,   /* no job: makes an access token ... */
     KIND_REVOKED, /* ... which its owner revokes, by a control file, when it is in tokens/ */
     KIND_AGAIN, /* succeeds at once; all of this kind are one submission, sent again under its key */
@@ -46,6 +47,7 @@ struct dropped {
 };
 
 enum { MOST_DROPPED = 64, RAISED_TO = 7 };
+#define DENIED_IN "not before Monday"
 
 struct scene {
     const char *title;
@@ -65,6 +67,7 @@ enum {
     SCENE_ONE_MOVED,
     SCENE_ONE_WIDE,
     SCENE_ONE_APPROVED,
+    SCENE_ONE_DENIED,
     SCENE_ONE_RAISED,
     SCENE_TOKENS,
     SCENE_AGAIN,
@@ -102,8 +105,8 @@ int64_t world_time(void);
 void world_is_deaf(bool is);
 void world_wait_until(int64_t time);
 
-/* What the user does: the control files for jobs that are to be killed, approved, raised or suspended, and for
- * tokens that are to be revoked.  `seen`, when not
+/* What the user does: the control files for jobs that are to be killed, approved, refused, raised or suspended, and
+ * for tokens that are to be revoked.  `seen`, when not
  * NULL, is told of each file that was dropped.  Returns how many were dropped. */
 typedef void drop_observer(const char *file, const char *bytes);
 int world_user_acts(const struct world *world, drop_observer *seen);

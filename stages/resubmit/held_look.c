@@ -188,8 +188,12 @@ static int look_at_held(void *context, const struct job_place *place)
     struct guard_before before;
     struct text id = text_of(place->id);
     struct held *held = names_find(jobs->jobs, id);
-    if (sys.fstatat(jobs->spool->states[STATE_HELD], place->id, &status, AT_SYMLINK_NOFOLLOW))
+    if (sys.fstatat(jobs->spool->states[STATE_HELD], place->id, &status, AT_SYMLINK_NOFOLLOW)) {
+        if (errno != ENOENT)
+            log_warn("%s: in held/, cannot be looked at at the moment: %s", place->id,
+                     strerror(errno));
         return 0;
+    }
     if (!held && (held = names_add(jobs->jobs, id)))
         held->arrived = true;
     if (!held)

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "spool/eventlog.h"
 #include "spool/file.h"
 
@@ -58,8 +60,15 @@ int approval_file_refuse(int job, const char *by, uid_t uid, struct text words, 
 /* Read a file of one event.  1; 0 when there is none, or it is damaged, which says nothing; -1: not known now. */
 static int read_line(int job, enum control_verb verb, struct buffer *bytes, struct event *event)
 {
-    if (file_read_at(job, request_control_name(verb), APPROVAL_LIMIT, bytes, NULL))
-        return errno == ENOENT || file_is_damaged(errno) ? 0 : -1;
+    if (file_read_at(job, request_control_name(verb), APPROVAL_LIMIT, bytes, NULL)) {
+        int number = errno;
+        if (number == ENOENT || file_is_damaged(number))
+            return 0;
+        log_warn(
+            "it is unknown at the moment what an approver has decided: %s could not be read: %s",
+            request_control_name(verb), strerror(number));
+        return -1;
+    }
     struct text rest = buffer_text(bytes);
     return eventlog_next(&rest, event) && text_is(event->name, request_control_name(verb));
 }

@@ -13,7 +13,7 @@
  * happen (lost, with a call that did its work), or return DamagedRecord for a record that could
  * not be opened (stages/submit/handover.c, without file_is_damaged()); or let file_rename() of
  * base/file.c believe an error, and accept_claims() of stages/intake/accept.c take nothing for doubtful; or with
- * tests/mutants/token-revocation-believes-any-error.patch (lost).
+ * tests/mutants/token-revocation-believes-any-error.patch (lost) or decision-is-unread-in-silence.patch (silent).
  */
 #include "tests/crash/harness.h"
 
@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/crash/calls.h"
 #include "tests/crash/drive.h"
@@ -189,5 +190,7 @@ void test_errors(void)
     try_errors(SCENE_AGAIN, 29);
     try_errors(SCENE_ONE_SUSPENDED, 31);
     try_errors(SCENE_RECLAIMED, 211);
+    if (geteuid() == 0) /* who gives a file to another user */
+        try_errors(SCENE_ONE_DENIED, 29);
     try_errors(SCENE_FIFTY, 4001);
 }

@@ -354,7 +354,7 @@ begun() { echo "2026-01-01T00:00:00.000Z started attempt=1" >>"$(job_dir "$1")/l
 gate turn
 first=$(id_of turn)
 body turn 'after: singleton' | drop turn-2.yaml
-all_turns() { ls "$spool"/*/ "$spool"/done/*/ | grep -c '^turn-'; }
+all_turns() { ls "$spool"/*/ "$spool"/done/*/ | grep -c '^turn-.\{13\}$'; }
 two() { [ "$(all_turns)" = 2 ]; }
 wait_for 20 two
 second=$(ls "$spool/held" | grep '^turn-' | grep -v "^$first\$")

@@ -88,7 +88,7 @@ static bool take(struct looking *looking, struct ending *ending)
 {
     struct pruner *pruner = looking->pruner;
     size_t before = pruner->count;
-    if (waited_for(pruner->waited, ending->place.id)) {
+    if (waited_for(pruner->waited, &ending->place)) {
         pruner->report.waited_for++;
         return true;
     }

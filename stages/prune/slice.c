@@ -64,7 +64,7 @@ static void drop_waited(struct pruner *pruner)
 {
     size_t kept = 0;
     for (size_t i = 0; i < pruner->count; i++)
-        if (waited_for(pruner->waited, pruner->slice[i].place.id))
+        if (waited_for(pruner->waited, &pruner->slice[i].place))
             pruner->report.waited_for++;
         else
             pruner->slice[kept++] = pruner->slice[i];

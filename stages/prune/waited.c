@@ -57,6 +57,18 @@ void waited_add(struct waited *waited, struct text word)
         waited->words[place / BYTE_BITS] |= (unsigned char)(1u << place % BYTE_BITS);
 }
 
+/* The word of a user's jobs of a name: no id has a blank. */
+static struct text word_of(struct arena *arena, uid_t uid, struct text name)
+{
+    return arena_printf(arena, "%u %.*s", (unsigned int)uid, (int)name.length, name.data);
+}
+
+void waited_add_name(struct waited *waited, uid_t uid, struct text name)
+{
+    waited_add(waited, name);
+    waited_add(waited, word_of(waited->arena, uid, name));
+}
+
 static bool has_word(const struct waited *waited, struct text word)
 {
     size_t place = place_of(word);
@@ -69,7 +81,7 @@ static struct text name_of(const char *id)
     return (struct text){id, strlen(id) - TOKEN_LENGTH};
 }
 
-static void add_awaited(struct waited *waited, const struct awaited *awaited)
+static void add_awaited(struct waited *waited, uid_t uid, const struct awaited *awaited)
 {
     char id[ID_SIZE];
     if (awaited->id.length) {
@@ -78,7 +90,7 @@ static void add_awaited(struct waited *waited, const struct awaited *awaited)
     }
     id_make(awaited->job, "0000000000000", id);
     waited_add(waited, awaited->job); /* it may be an id */
-    waited_add(waited, name_of(id));
+    waited_add_name(waited, uid, name_of(id));
 }
 
 /* What has been met already does not matter any more: `released` says so. */
@@ -94,7 +106,7 @@ static int take_job(void *context, const struct job_place *place)
         result = file_is_damaged(errno) ? 0 : -1;
     else if (!record.released && (place->state == STATE_HELD || record.failure.when != RETRY_NEVER))
         for (size_t i = 0; i < record.after_count; i++)
-            add_awaited(waited, &record.after[i]);
+            add_awaited(waited, record.uid, &record.after[i]);
     int keep = errno;
     sys.close(job);
     arena_reset(waited->arena);
@@ -110,7 +122,22 @@ int waited_read(struct waited *waited, bool failed, struct error *error)
     return 0;
 }
 
-bool waited_for(const struct waited *waited, const char *id)
+/* Is it the job of somebody who waits for this name?  True when nobody can tell whose job it is. */
+static bool waited_by_owner(struct waited *waited, const struct job_place *place, struct text name)
 {
-    return has_word(waited, text_of(id)) || has_word(waited, name_of(id));
+    struct job_record record;
+    int job = job_open(waited->spool, place);
+    bool known = job >= 0 && record_read(job, waited->arena, &record, NULL) == 0;
+    bool result = !known || has_word(waited, word_of(waited->arena, record.uid, name));
+    if (job >= 0)
+        sys.close(job);
+    arena_reset(waited->arena);
+    return result;
+}
+
+bool waited_for(struct waited *waited, const struct job_place *place)
+{
+    struct text name = name_of(place->id);
+    return has_word(waited, text_of(place->id)) ||
+           (has_word(waited, name) && waited_by_owner(waited, place, name));
 }

@@ -1,13 +1,15 @@
 /* stages/prune/waited.h - jobs that others wait for: by id, or by a name that is not resolved yet
  *
- * However many there are, the memory is bounded: so nobody can keep others' jobs from being pruned.
+ * However many there are, the memory is bounded: so nobody can keep all others' jobs from being pruned.  Those whose
+ * ids somebody names they can, while their own jobs wait.
  */
 #ifndef STAGES_PRUNE_WAITED_H
 #define STAGES_PRUNE_WAITED_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
-#include "spool/spool.h"
+#include "spool/job.h"
 
 struct waited;
 
@@ -18,11 +20,14 @@ void waited_free(struct waited *waited); /* NULL is fine */
  * themselves.  -1 and a sentence when that cannot be known: then nothing may be removed. */
 int waited_read(struct waited *waited, bool failed, struct error *error);
 
-/* Note a word by which one is waited for: an id, or a name as ids begin with it, with its dash. */
-void waited_add(struct waited *waited, struct text word);
+/* Note an id that is waited for. */
+void waited_add(struct waited *waited, struct text id);
+/* Note that a job of this user waits for a name, which means the user's own jobs; as ids begin with it, with its
+ * dash. */
+void waited_add_name(struct waited *waited, uid_t uid, struct text name);
 
-/* Does a job wait for that one, or for one of its name?  Where millions are waited for it may say so of another one,
- * until the next process. */
-bool waited_for(const struct waited *waited, const char *id);
+/* Does a job wait for that one, or one of its owner's for its name?  Where millions are waited for it may say so of
+ * another one, until the next process. */
+bool waited_for(struct waited *waited, const struct job_place *place);
 
 #endif

@@ -103,11 +103,12 @@ static void put_failed(const char *id, int64_t when, enum retry_when retry)
     assert_int_equal(job_publish(&spool, id, STATE_FAILED, &error), 0);
 }
 
-static void put_held(const char *id, const char *after, const char *after_id)
+static void put_held(uid_t uid, const char *id, const char *after, const char *after_id)
 {
     struct awaited awaited = {
         .condition = TEXT("afterok"), .job = text_of(after), .id = text_of(after_id)};
-    const struct job_record record = {.id = text_of(id), .after = &awaited, .after_count = 1};
+    const struct job_record record = {
+        .id = text_of(id), .uid = uid, .after = &awaited, .after_count = 1};
     close(begin_job(&record, done_log));
     assert_int_equal(job_publish(&spool, id, STATE_HELD, &error), 0);
 }
@@ -324,8 +325,10 @@ static void what_is_waited_for_or_wanted_stays(void **state)
     put_done(two, "2026-06-01");
     put_failed(three, noon - 31 * CLOCK_DAY, RETRY_NEVER);
     put_failed("f-1kzzzzzzz0004", noon - 31 * CLOCK_DAY, RETRY_AT);
-    put_held("h-1kzzzzzzz0005", one, one);
-    put_held("h-1kzzzzzzz0006", "name", "");
+    put_done("theirs-1kzzzzzzz0008", "2026-06-01");
+    put_held(1000, "h-1kzzzzzzz0005", one, one);
+    put_held(1000, "h-1kzzzzzzz0006", "name", "");
+    put_held(1001, "h-1kzzzzzzz0009", "theirs", ""); /* a name means their own jobs */
     int job = open_job(three, STATE_FAILED);
     assert_int_equal(control_file_write(job, CONTROL_RETRY, TEXT("ann"), 1000, now, &error), 0);
     close(job);
@@ -339,6 +342,7 @@ static void what_is_waited_for_or_wanted_stays(void **state)
     assert_true(is_in_done(one, "2026-06-01"));
     assert_true(is_in_done("name-1kzzzzzzz0002", "2026-06-01"));
     assert_false(is_in_done(two, "2026-06-01"));
+    assert_false(is_in_done("theirs-1kzzzzzzz0008", "2026-06-01"));
     assert_true(in_state(three, STATE_FAILED));
     assert_true(in_state("f-1kzzzzzzz0004", STATE_FAILED));
     assert_true(in_state("h-1kzzzzzzz0005", STATE_HELD));
@@ -350,23 +354,24 @@ static void what_is_waited_for_or_wanted_stays(void **state)
 static void many_words_keep_no_others(void **state)
 {
     enum { WORDS = 2000000, OTHERS = 1000 };
-    char id[ID_SIZE];
+    struct job_place place = {.state = STATE_DONE, .date = "2026-06-01"};
     int kept = 0;
     struct waited *waited = waited_new(&spool);
     (void)state;
     for (int i = 0; i < WORDS; i++) {
-        snprintf(id, sizeof(id), "n%d-1kzzzzzzz0001", i);
-        waited_add(waited, text_of(id));
+        snprintf(place.id, sizeof(place.id), "n%d-1kzzzzzzz0001", i);
+        waited_add(waited, text_of(place.id));
     }
-    waited_add(waited, TEXT("named-"));
+    waited_add_name(waited, 1000, TEXT("named-"));
     for (int i = 0; i < WORDS; i += WORDS / 1000) {
-        snprintf(id, sizeof(id), "n%d-1kzzzzzzz0001", i);
-        assert_true(waited_for(waited, id));
+        snprintf(place.id, sizeof(place.id), "n%d-1kzzzzzzz0001", i);
+        assert_true(waited_for(waited, &place));
     }
-    assert_true(waited_for(waited, "named-1kzzzzzzz0002"));
+    snprintf(place.id, sizeof(place.id), "named-1kzzzzzzz0002");
+    assert_true(waited_for(waited, &place)); /* nobody can tell whose it is */
     for (int i = 0; i < OTHERS; i++) {
-        snprintf(id, sizeof(id), "o%d-1kzzzzzzz0001", i);
-        kept += waited_for(waited, id);
+        snprintf(place.id, sizeof(place.id), "o%d-1kzzzzzzz0001", i);
+        kept += waited_for(waited, &place);
     }
     assert_in_range(kept, 0, OTHERS / 10);
     waited_free(waited);

@@ -149,8 +149,10 @@ int64_t text_take_number(struct text *rest, int64_t most)
             return -1;
         number = number * 10 + digit;
     }
+    if (!length)
+        return -1;
     *rest = (struct text){rest->data + length, rest->length - length};
-    return length ? number : -1;
+    return number;
 }
 
 int64_t text_number(struct text text, int64_t most)

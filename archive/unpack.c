@@ -110,6 +110,14 @@ static bool has_right_sum(const char *block)
     return sum == read_number(block + SUM, SUM_LENGTH);
 }
 
+/* Can the entry have so many bytes, and the rest of a block behind them?  -1 and a sentence. */
+static int check_size(const struct unpack *unpack, int64_t size, struct error *error)
+{
+    return size < 0 || size > INT64_MAX - BLOCK
+               ? zstd_file_failed(unpack->file, "an entry has no size", error)
+               : 0;
+}
+
 /* Read the next header, and the name in it.  1; 0 at the end; -1 and a sentence. */
 static int read_header(struct unpack *unpack, struct header *header, struct error *error)
 {
@@ -124,8 +132,8 @@ static int read_header(struct unpack *unpack, struct header *header, struct erro
                               .mode = (mode_t)read_number(block + 100, 8) & 07777,
                               .size = read_number(block + 124, 12),
                               .changed = read_number(block + 136, 12)};
-    if (header->size < 0)
-        return zstd_file_failed(unpack->file, "an entry has no size", error);
+    if (check_size(unpack, header->size, error))
+        return -1;
     snprintf(unpack->path, sizeof(unpack->path), "%.155s%s%.100s", block + 345,
              block[345] ? "/" : "", block);
     return 1;
@@ -153,8 +161,10 @@ static int read_pax(struct unpack *unpack, struct header *header, struct error *
     struct text rest = {bytes, (size_t)header->size}, name, value;
     if (header->size > LONGEST_PAX)
         return zstd_file_failed(unpack->file, "a header is too long", error);
-    if (read_all(unpack, bytes, rest.length, error) < 0 ||
-        skip(unpack, (BLOCK - header->size % BLOCK) % BLOCK, error))
+    int result = read_all(unpack, bytes, rest.length, error);
+    if (result == 0)
+        return zstd_file_failed(unpack->file, "it ends within a header", error);
+    if (result < 0 || skip(unpack, (BLOCK - header->size % BLOCK) % BLOCK, error))
         return -1;
     while (next_record(&rest, &name, &value)) {
         if (text_is(name, "path"))
@@ -162,12 +172,12 @@ static int read_pax(struct unpack *unpack, struct header *header, struct error *
         else if (text_is(name, "size"))
             size = text_number(value, INT64_MAX);
     }
-    int result = read_header(unpack, header, error);
+    result = read_header(unpack, header, error);
     if (result > 0 && path[0])
         memcpy(unpack->path, path, sizeof(path));
     if (result > 0 && size >= 0)
         header->size = size;
-    return result;
+    return result > 0 && check_size(unpack, header->size, error) ? -1 : result;
 }
 
 int unpack_next(struct unpack *unpack, struct unpack_member *member, struct error *error)

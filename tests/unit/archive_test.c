@@ -218,6 +218,53 @@ static void what_is_no_archive_is_said(void **state)
     assert_int_equal(errno, ENOENT);
 }
 
+/* An archive of one header, in a frame that is not compressed. */
+static void write_header(const char *name, char kind, const char *size)
+{
+    enum { BLOCK = 512, SUM = 148 };
+    static const char frame[] =
+        "\x28\xb5\x2f\xfd\0\x30\x01\x10\0"; /* RFC 8878: its last block has 512 bytes */
+    char block[BLOCK] = "a";
+    unsigned int sum = 0;
+    struct buffer bytes = {0};
+    memcpy(block + 124, size, 12);
+    block[156] = kind;
+    memset(block + SUM, ' ', 8);
+    for (size_t i = 0; i < BLOCK; i++)
+        sum += (unsigned char)block[i];
+    snprintf(block + SUM, 8, "%06o", sum);
+    buffer_add(&bytes, frame, sizeof(frame) - 1);
+    buffer_add(&bytes, block, sizeof(block));
+    int file = openat(top, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_int_equal(file_write_all(file, buffer_text(&bytes), name, &error), 0);
+    close(file);
+    buffer_free(&bytes);
+}
+
+static void a_header_that_cannot_be_is_said(void **state)
+{
+    static const struct {
+        char kind;
+        char size[13];
+        const char *words;
+    } cases[] = {{'x', "00000001000\0", "it ends within a header"},
+                 {'x', "00000000001\0", "it ends within"},
+                 {'0', "\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff", "has no size"},
+                 {'0', "\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff", "has no size"},
+                 {'0', "what is this", "has no size"}};
+    struct unpack_member member;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        write_header("h.tar.zst", cases[i].kind, cases[i].size);
+        struct unpack *unpack = unpack_open(top, "h.tar.zst", 0, &error);
+        assert_non_null(unpack);
+        assert_int_equal(unpack_next(unpack, &member, &error), -1);
+        if (!strstr(error.text, cases[i].words))
+            fail_msg("%s", error.text);
+        unpack_close(unpack);
+    }
+}
+
 static ssize_t full_write(int file, const void *bytes, size_t length)
 {
     (void)file, (void)bytes, (void)length;
@@ -423,6 +470,7 @@ int main(void)
         TEST(a_cut_archive_is_said),
         TEST(sources_that_change_harm_no_other),
         TEST(what_is_no_archive_is_said),
+        TEST(a_header_that_cannot_be_is_said),
         TEST(a_full_disk_is_said),
         TEST(names_of_parts_read_back),
         TEST(lines_read_back),

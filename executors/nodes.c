@@ -29,6 +29,8 @@ void nodes_clear(struct nodes *nodes)
 struct text nodes_text(struct nodes *nodes, struct text text)
 {
     size_t length = text.length < NODES_TEXT_MOST ? text.length : NODES_TEXT_MOST;
+    while (length && length < text.length && ((unsigned char)text.data[length] & 0xc0) == 0x80)
+        length--; /* not within a character of several bytes */
     return arena_text(nodes->arena, length ? text.data : "", length);
 }
 

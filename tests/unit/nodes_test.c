@@ -1,6 +1,7 @@
 /* tests/unit/nodes_test.c - the nodes of an executor, and what they come to */
 #include "tests/unit/unit.h"
 
+#include "base/utf8.h"
 #include "executors/nodes.h"
 
 static struct node *add(struct nodes *nodes, const char *name, enum node_state state)
@@ -111,10 +112,29 @@ static void an_executor_without_nodes_tells_its_capacity(void **state)
     nodes_free(nodes);
 }
 
+static void a_long_text_is_cut_between_characters(void **state)
+{
+    (void)state;
+    static const char *const before[] = {"", "x", "xx"};
+    struct nodes *nodes = nodes_new();
+    for (size_t i = 0; i < ARRAY_COUNT(before); i++) {
+        struct buffer reason = {0};
+        buffer_add_string(&reason, before[i]);
+        while (reason.length < NODES_TEXT_MOST + 3)
+            buffer_add_string(&reason, "\xe2\x82\xac");
+        struct text cut = nodes_text(nodes, buffer_text(&reason));
+        assert_true(utf8_valid(cut));
+        assert_in_range(cut.length, NODES_TEXT_MOST - 2, NODES_TEXT_MOST);
+        buffer_free(&reason);
+    }
+    nodes_free(nodes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_ready_nodes_count),
+        cmocka_unit_test(a_long_text_is_cut_between_characters),
         cmocka_unit_test(more_than_there_is_cannot_be_free_or_taken),
         cmocka_unit_test(a_copy_stands_by_itself),
         cmocka_unit_test(states_have_names),

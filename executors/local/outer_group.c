@@ -36,18 +36,38 @@ void outer_group_path(const struct local *local, struct text container,
              container.data);
 }
 
-int64_t outer_group_cpu_time(const struct local *local, struct text container)
+/* The container's group and the part of it that supervises.  -1: there is no such group. */
+static int find_groups(const struct local *local, struct text container, struct control_group *all,
+                       struct control_group *conmon)
 {
     char path[OUTER_GROUP_SIZE];
-    struct control_group all, conmon;
     outer_group_path(local, container, path);
-    if (!path[0] || control_group_at(&local->mounts, path, &all))
+    if (!path[0] || control_group_at(&local->mounts, path, all))
         return -1;
     strncat(path, CONMON, sizeof(path) - strlen(path) - 1);
-    if (control_group_at(&local->mounts, path, &conmon))
-        return -1;
-    int64_t used = control_group_cpu_time(&all), others = control_group_cpu_time(&conmon);
-    return used < 0 || others < 0 ? -1 : used > others ? used - others : 0;
+    return control_group_at(&local->mounts, path, conmon);
+}
+
+/* What both have, without the part of the others; -1: not known. */
+static int64_t without(int64_t both, int64_t others)
+{
+    return both < 0 || others < 0 ? -1 : both > others ? both - others : 0;
+}
+
+int64_t outer_group_cpu_time(const struct local *local, struct text container)
+{
+    struct control_group all, conmon;
+    return find_groups(local, container, &all, &conmon)
+               ? -1
+               : without(control_group_cpu_time(&all), control_group_cpu_time(&conmon));
+}
+
+int64_t outer_group_memory_peak(const struct local *local, struct text container)
+{
+    struct control_group all, conmon;
+    return find_groups(local, container, &all, &conmon)
+               ? -1
+               : without(control_group_memory_peak(&all), control_group_memory_peak(&conmon));
 }
 
 static void remove_path(const struct local *local, char path[static OUTER_GROUP_SIZE])

@@ -21,6 +21,10 @@ void outer_group_path(const struct local *local, struct text container,
 /* The CPU time that the container has used, in milliseconds; -1: there is no such group. */
 int64_t outer_group_cpu_time(const struct local *local, struct text container);
 
+/* How many bytes the container held at least at a time; -1: that is not known.  What supervises it need not have held
+ * most at the same time, so it may have been as much more as that did. */
+int64_t outer_group_memory_peak(const struct local *local, struct text container);
+
 /* Remove it, once the container has gone. */
 void outer_group_remove(const struct local *local, struct text container);
 

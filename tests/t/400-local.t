@@ -188,6 +188,9 @@ script: |
 JOB
 ok "a job that needs too much memory fails" wait_for 60 has_ended hungry
 like "$(why hungry)" 'memory' "why says that it was the memory"
+if [ "$(id -u)" = 0 ]; then # whose containers have a group around them, which tells it when they have ended
+    like "$(acct hungry MaxRSS)" '^[3-6][0-9]{4}K$' "and the accounts have it, however short it was"
+fi
 
 # A program directory and a data set, by the user who owns them.
 mkdir -p "$scratch/program" "$scratch/data" "$scratch/results"

@@ -93,6 +93,24 @@ static void what_supervises_it_is_not_counted(void **state)
     assert_int_equal(cpu_time(), 0);
 }
 
+static int64_t memory_peak(void)
+{
+    return outer_group_memory_peak(&local, TEXT("job-a1-main-0"));
+}
+
+static void it_held_at_least_what_is_left_of_both(void **state)
+{
+    (void)state;
+    look(version_1);
+    put("fs/cpuacct" GROUP "/conmon/cpuacct.usage", "0\n");
+    put("fs/memory" GROUP "/memory.max_usage_in_bytes", "73000000\n");
+    assert_int_equal(memory_peak(), -1);
+    put("fs/memory" GROUP "/conmon/memory.max_usage_in_bytes", "3000000\n");
+    assert_int_equal(memory_peak(), 70000000);
+    put("fs/memory" GROUP "/conmon/memory.max_usage_in_bytes", "74000000\n");
+    assert_int_equal(memory_peak(), 0);
+}
+
 static void version_2_is_read(void **state)
 {
     (void)state;
@@ -100,6 +118,10 @@ static void version_2_is_read(void **state)
     put("fs" GROUP "/cpu.stat", "usage_usec 2500000\nuser_usec 1\n");
     put("fs" GROUP "/conmon/cpu.stat", "usage_usec 500000\nuser_usec 1\n");
     assert_int_equal(cpu_time(), 2000);
+    assert_int_equal(memory_peak(), -1); /* before Linux 5.19 */
+    put("fs" GROUP "/memory.peak", "5000\n");
+    put("fs" GROUP "/conmon/memory.peak", "2000\n");
+    assert_int_equal(memory_peak(), 3000);
 }
 
 static void none_is_made_of_anothers(void **state)
@@ -156,8 +178,11 @@ static void what_was_left_over_is_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_supervises_it_is_not_counted), TEST(version_2_is_read),
-        TEST(none_is_made_of_anothers),          TEST(it_is_removed_everywhere),
+        TEST(what_supervises_it_is_not_counted),
+        TEST(version_2_is_read),
+        TEST(it_held_at_least_what_is_left_of_both),
+        TEST(none_is_made_of_anothers),
+        TEST(it_is_removed_everywhere),
         TEST(what_was_left_over_is_removed),
     };
     if (geteuid() != 0) {

@@ -3,11 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/yaml.h"
 #include "web/html.h"
 
-enum { ROLES = 3, ROLE_FIELDS = 5, NAME_SIZE = 24 };
+enum { ROLES = 3, ROLE_FIELDS = 5, NAME_SIZE = 24, FIELD_SIZE = 128 };
 
 /* Fields of the job file that take a word. */
 static const struct {
@@ -51,13 +52,31 @@ static const char *role_of(const struct job_kind *kind, size_t index)
 
 /* ---- the form ---- */
 
+/* What a line of the sentence, "PLACE: FIELD: WORDS", says of the field; empty: nothing. */
+static struct text fault_of(struct text said, const char *field)
+{
+    struct text line;
+    size_t length = strlen(field);
+    while (said.length && text_next(&said, '\n', &line)) {
+        const char *end = memmem(line.data, line.length, ": ", 2);
+        size_t place = end ? (size_t)(end - line.data) + 2 : line.length;
+        struct text rest = {line.data + place, line.length - place};
+        if (text_starts(rest, field) && rest.length > length && rest.data[length] == ':')
+            return text_trim((struct text){rest.data + length + 1, rest.length - length - 1});
+    }
+    return TEXT("");
+}
+
 static void add_input(struct buffer *out, const char *name, const char *label, const char *hint,
-                      int size, struct text value)
+                      int size, struct text value, struct text fault)
 {
     buffer_printf(out, "<label>%s<input name=\"%s\" size=\"%d\" placeholder=\"%s\" value=\"", label,
                   name, size, hint);
     html_text(out, value);
-    buffer_add_string(out, "\"></label>\n");
+    buffer_add_string(out,
+                      fault.length ? "\" aria-invalid=\"true\"><span class=\"fault\">" : "\">");
+    html_text(out, fault);
+    buffer_add_string(out, fault.length ? "</span></label>\n" : "</label>\n");
 }
 
 static void add_area(struct buffer *out, const char *name, const char *label, struct text value)
@@ -70,8 +89,23 @@ static void add_area(struct buffer *out, const char *name, const char *label, st
     buffer_add_string(out, "</textarea></label></p>\n");
 }
 
+/* What is said of a field of a role: tasks.ROLE.cpus. */
+static struct text role_fault(const struct form *sent, struct text said, size_t index,
+                              const char *name)
+{
+    char role[NAME_SIZE], field[FIELD_SIZE];
+    if (!sent)
+        return TEXT("");
+    snprintf(role, sizeof(role), "%s%zu", role_fields[0], index);
+    struct text key = text_trim(form_get(sent, role));
+    snprintf(field, sizeof(field), "tasks.%.*s%s%s", (int)key.length, key.data,
+             strcmp(name, role_fields[0]) == 0 ? "" : ".",
+             strcmp(name, role_fields[0]) == 0 ? "" : name);
+    return fault_of(said, field);
+}
+
 static void add_role(struct buffer *out, const struct job_kind *kind, const struct form *sent,
-                     size_t index)
+                     struct text said, size_t index)
 {
     static const char *const usual[ROLE_FIELDS] = {NULL, "1", "1", "1Gi", "0"};
     const char *role = role_of(kind, index);
@@ -81,12 +115,14 @@ static void add_role(struct buffer *out, const struct job_kind *kind, const stru
     for (size_t i = 0; i < ROLE_FIELDS; i++) {
         snprintf(name, sizeof(name), "%s%zu", role_fields[i], index);
         struct text value = sent ? form_get(sent, name) : text_of(!role ? "" : i ? usual[i] : role);
-        add_input(out, name, role_labels[i], "", 8, value);
+        add_input(out, name, role_labels[i], "", 8, value,
+                  role_fault(sent, said, index, role_fields[i]));
     }
     buffer_add_string(out, "</fieldset>\n");
 }
 
-void job_form_add(struct buffer *out, const struct job_kind *kind, const struct form *sent)
+void job_form_add(struct buffer *out, const struct job_kind *kind, const struct form *sent,
+                  struct text said)
 {
     buffer_add_string(out, "<form method=\"post\" action=\"/new\">\n"
                            "<input type=\"hidden\" name=\"library\" value=\"");
@@ -98,12 +134,13 @@ void job_form_add(struct buffer *out, const struct job_kind *kind, const struct 
     buffer_add_string(out, "</legend>\n");
     for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         add_input(out, words[i].name, words[i].label, words[i].hint, 20,
-                  sent ? form_get(sent, words[i].name) : TEXT(""));
+                  sent ? form_get(sent, words[i].name) : TEXT(""), fault_of(said, words[i].name));
     if (text_is(kind->type, "array"))
-        add_input(out, "array", "Indexes", "0-9", 20, sent ? form_get(sent, "array") : TEXT("0-9"));
+        add_input(out, "array", "Indexes", "0-9", 20, sent ? form_get(sent, "array") : TEXT("0-9"),
+                  fault_of(said, "array"));
     buffer_add_string(out, "</fieldset>\n");
     for (size_t i = 0; i < ROLES; i++)
-        add_role(out, kind, sent, i);
+        add_role(out, kind, sent, said, i);
     add_area(out, "args", "Arguments, one a line", sent ? form_get(sent, "args") : TEXT(""));
     add_area(out, "script", "A script, in place of a program",
              sent ? form_get(sent, "script") : TEXT(""));

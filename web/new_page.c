@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/system.h"
-#include "client/check_job.h"
 #include "client/drop_file.h"
 #include "client/templates.h"
 #include "spool/settings.h"
@@ -80,7 +79,8 @@ static void add_choice(struct buffer *out, const struct job_kinds *kinds,
     buffer_add_string(out, "<button>Fill in a form</button>\n</form>\n");
 }
 
-static void add_form(struct exchange *exchange, struct buffer *out, const struct form *sent)
+static void add_form(struct exchange *exchange, struct buffer *out, const struct form *sent,
+                     const char *said)
 {
     struct job_kinds kinds;
     struct error error;
@@ -101,7 +101,8 @@ static void add_form(struct exchange *exchange, struct buffer *out, const struct
     else
         html_say(out, "note", TEXT("The templates have none for this executor."));
     if (kind)
-        job_form_add(out, kind, sent && form_get(sent, "library").length ? sent : NULL);
+        job_form_add(out, kind, sent && form_get(sent, "library").length ? sent : NULL,
+                     text_of(said ? said : ""));
 }
 
 /* ---- the page ---- */
@@ -130,7 +131,7 @@ static void reply_page(struct exchange *exchange, int status, const struct conte
     html_text(&out, content->job);
     buffer_add_string(&out, "</textarea>\n<p><button name=\"do\" value=\"check\">Check</button> "
                             "<button name=\"do\" value=\"submit\">Submit</button></p>\n</form>\n");
-    add_form(exchange, &out, content->sent);
+    add_form(exchange, &out, content->sent, content->said);
     html_reply(exchange, status, &out);
 }
 
@@ -205,7 +206,7 @@ static void go_to_job(struct exchange *exchange, const struct job_view *view)
 static void check_page(struct exchange *exchange, struct content *content)
 {
     struct error error;
-    bool bad = check_job(exchange->spool, exchange->arena, content->job, "request", &error);
+    bool bad = !posted_job_check(exchange, content->job, &error);
     content->role = bad ? "alert" : "status";
     content->said = bad ? error.text : "This job file is good.";
     reply_page(exchange, HTTP_OK, content);

@@ -21,22 +21,37 @@ bool approval_form_is_wanted(const struct exchange *exchange, const struct job_v
     return wanted;
 }
 
+static void add_sum(struct buffer *out, const char *words, struct text sum)
+{
+    buffer_printf(out, "%s with the SHA-256 <code>", words);
+    html_text(out, sum);
+    buffer_add_string(out, "</code>");
+}
+
+/* Why the difference is not there, and what an approver does who may not read what would be approved. */
+static void add_unread(struct buffer *out, const struct job_record *record, const char *sentence)
+{
+    html_say(out, "note", text_of(sentence));
+    buffer_add_string(out, "<p>Who may not read the job file can ask ");
+    html_text(out, record->owner);
+    buffer_add_string(out, " for a copy: it is the same when <code>sha256sum</code> prints the "
+                           "SHA-256 above.</p>\n");
+}
+
 /* What is approved is the manifest of the first attempt of all of the job. */
 static void add_bound(struct exchange *exchange, struct buffer *out, const struct job_view *view)
 {
     const struct job_record *record = &view->record;
     struct buffer difference = {0};
     struct error error;
-    buffer_add_string(out, "<p>An approval is of this job file and of the manifest with the "
-                           "SHA-256 <code>");
-    html_text(out, record->first_manifest_sha256);
-    buffer_add_string(out, "</code>");
+    add_sum(out, "<p>An approval is of the job file", record->request_sha256);
+    add_sum(out, ", of the manifest", record->first_manifest_sha256);
     buffer_add_string(out, text_equal(record->manifest_sha256, record->first_manifest_sha256)
                                ? ", and of no other.</p>\n"
                                : ", which its first attempt had, and of no other.</p>\n");
     int differs = difference_page_add(exchange, &difference, view->place.id, &error);
     if (differs < 0) {
-        html_say(out, "note", text_of(error.text));
+        add_unread(out, record, error.text);
         return;
     }
     buffer_add_string(out, "<details open><summary>What today's templates would change of it"

@@ -62,6 +62,9 @@ like "$(as 2 "/jobs/$id")" 'You may not read this' "another user is told that th
 # Templates change, also those of a job that waits for an approval.
 printf 'name: special\nscript: "echo"\nprivileged: [hostnet]\n' | as 1 /dlspool/v1/jobs -H 'Content-Type: application/yaml' --data-binary @- >"$scratch/said"
 must "a job waits for an approval" wait_for 20 in_state special held
+sum=$(sha256sum <"$(job_dir special)/request.yaml" | cut -d' ' -f1)
+like "$(as 2 /approvals)" "job file with the SHA-256 <code>$sum</code>.*you may not read what its owner wrote.*can ask user1 for a copy" \
+    "an approver who may not read the job file is told how to know a copy of it"
 chmod 644 "$(job_dir special)"/{request.yaml,manifest.yaml}
 unlike "$(as 2 /approvals)" 'would not count' "it can be approved"
 git clone -q "$spool/templates.git" "$scratch/clone" 2>/dev/null

@@ -1,10 +1,11 @@
 """open_pages - many open pages that follow the output of jobs, and what they cost dlspool web
 
-Each page follows a job of its own by server-sent events (GET /dlspool/v1/jobs/ID/events), as the page of a job does, on
-a connection of its own.  Users are numbers from FIRST_USER on, which this machine knows for the time being: the caller
+Each page follows a job of its own on a connection of its own: Pages by server-sent events (GET /dlspool/v1/jobs/ID/events),
+as programs do, AskingPages as web/page.js does, which asks every two seconds.  Users are numbers from FIRST_USER on, which this machine knows for the time being: the caller
 has a mount namespace of its own.
 """
 import glob
+import json
 import os
 import re
 import select
@@ -17,6 +18,7 @@ import time
 from builds import children
 
 FIRST_USER = 20000
+INTERVAL = 2                    # seconds between two looks of web/page.js
 
 
 def make_users(directory, count):
@@ -47,16 +49,19 @@ def start_jobs(spool, count):
     return ids, outputs
 
 
-def follow(path, user, name):
-    """Connect as the user, and ask for what happens to the job."""
+def connect(path, user):
+    """A connection of the user."""
     connection = socket.socket(socket.AF_UNIX)
     os.seteuid(FIRST_USER + user)
     try:
         connection.connect(path)
     finally:
         os.seteuid(0)
-    connection.sendall(f"GET /dlspool/v1/jobs/{name}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     return connection
+
+
+def ask(connection, path):
+    connection.sendall(f"GET /dlspool/v1/jobs/{path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
 
 
 class Pages:
@@ -65,7 +70,8 @@ class Pages:
     def __init__(self, path, ids, users):
         self.connections = {}
         for i, name in enumerate(ids):
-            connection = follow(path, i % users, name)
+            connection = connect(path, i % users)
+            ask(connection, name + "/events")
             self.connections[connection.fileno()] = connection
         self.events = 0
         self.done = threading.Event()
@@ -84,6 +90,59 @@ class Pages:
         self.done.set()
         self.reader.join()
         for connection in self.connections.values():
+            connection.close()
+
+
+def read_reply(connection):
+    """The body of a reply that says its length."""
+    reply = b""
+    while b"\r\n\r\n" not in reply:
+        got = connection.recv(1 << 16)
+        if not got:
+            raise EOFError("the connection was closed")
+        reply += got
+    head, body = reply.split(b"\r\n\r\n", 1)
+    if b" 200 " not in head.split(b"\r\n")[0]:
+        raise ValueError(head)
+    length = int(re.search(rb"(?i)content-length: *(\d+)", head).group(1))
+    while len(body) < length:
+        body += connection.recv(1 << 16)
+    return body
+
+
+class AskingPages:
+    """So many pages, each of which asks for the job, the names of its output, and what it has not got of that."""
+
+    def __init__(self, path, ids, users):
+        self.pages = [[connect(path, i % users), name, 0] for i, name in enumerate(ids)]
+        self.events = 0
+        self.done = threading.Event()
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        due = time.monotonic()
+        while not self.done.is_set():
+            for page in self.pages:
+                self.look(page)
+            due += INTERVAL
+            self.done.wait(max(0, due - time.monotonic()))
+
+    def look(self, page):
+        connection, name, has = page
+        ask(connection, name)
+        read_reply(connection)
+        ask(connection, name + "/output")
+        if json.loads(read_reply(connection))[0]["size"] > has:
+            ask(connection, f"{name}/output/main-0.log?from={has}")
+            new = read_reply(connection)
+            page[2] += len(new)
+            self.events += new.count(b"\n")
+
+    def close(self):
+        self.done.set()
+        self.reader.join()
+        for connection, _, _ in self.pages:
             connection.close()
 
 
@@ -107,10 +166,10 @@ def own_memory(process):
     return int(re.search(r"(?m)^Private_Dirty: +(\d+)", text).group(1)) / 1024
 
 
-def measure(web, path, jobs, users, seconds, printing):
+def measure(web, path, jobs, users, seconds, printing, kind=Pages):
     """A line about it.  `web` is the porter's process id, `jobs` what start_jobs() returned."""
     ids, outputs = jobs
-    pages, done = Pages(path, ids, users), threading.Event()
+    pages, done = kind(path, ids, users), threading.Event()
     printer = threading.Thread(target=print_lines, args=(outputs if printing else [], done))
     printer.start()
     time.sleep(3)

@@ -74,7 +74,7 @@ static void add_input(struct buffer *out, const char *name, const char *label, c
                   name, size, hint);
     html_text(out, value);
     buffer_add_string(out,
-                      fault.length ? "\" aria-invalid=\"true\"><span class=\"fault\">" : "\">");
+                      fault.length ? "\" aria-invalid=\"true\"> <span class=\"fault\">" : "\">");
     html_text(out, fault);
     buffer_add_string(out, fault.length ? "</span></label>\n" : "</label>\n");
 }

@@ -78,7 +78,7 @@ static void add_job(const struct exchange *exchange, struct buffer *out,
                            outlook.deadline ? clock_local(outlook.deadline, deadline) : "",
                            outlook.deadline && outlook.deadline_status ? ", " : "",
                            outlook.deadline_status ? outlook.deadline_status : ""));
-    html_cell_time(out, "optional", id_time(text_of(view->place.id)));
+    html_cell_time(out, "time optional", id_time(text_of(view->place.id)));
     html_cell(out, "optional", text_of(elapsed >= 0 ? duration_format(elapsed, span) : ""));
     buffer_add_string(out, "</tr>\n");
 }

@@ -92,9 +92,9 @@ page=$(as 1 /new -d do=compose -d library=any -d type=single --data-urlencode $'
 like "$page" 'name: &quot;two\\nowner: root&quot;' "what is typed into a field stays in it"
 like "$page" 'role="alert">request:1:7: name: ' "and is checked"
 page=$(as 1 /new -d do=compose -d library=any -d type=single -d name=two -d role0=main -d count0=1 -d cpus0=lots -d memory0=1Gi -d deadline=soon -d script=true)
-like "$page" 'name="cpus0"[^>]* value="lots" aria-invalid="true"><span class="fault">found &quot;lots&quot;, expected a number of CPUs' \
+like "$page" 'name="cpus0"[^>]* value="lots" aria-invalid="true"> <span class="fault">found &quot;lots&quot;, expected a number of CPUs' \
     "what is wrong with a field of a role stands at it, and what was typed stays"
-like "$page" 'name="deadline"[^>]* value="soon" aria-invalid="true"><span class="fault">found &quot;soon&quot;' "and at any other"
+like "$page" 'name="deadline"[^>]* value="soon" aria-invalid="true"> <span class="fault">found &quot;soon&quot;' "and at any other"
 unlike "$page" 'name="(name|memory0|count0|role0)"[^>]*aria-invalid' "and at no field that is good"
 looks_good "a form with mistakes" "$page"
 like "$(as 1 /new -d do=check -d 'job=kill: one')" 'found a control file, expected a job file' "what would not be submitted is not good"

@@ -132,6 +132,11 @@ try {
     like(await shown(two), new RegExp(`${grows}`), 'another user sees it');
     await two.getByRole('checkbox', { name: grows }).check();
     await look(two, 'jobs');
+    is(await two.locator('td.time').first().evaluate(cell => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length;
+    }), 1, 'a time of the list stands in one line');
     await two.getByRole('button', { name: 'kill' }).first().click();
     like(await shown(two), /belongs to user1; only its owner or an administrator may kill it/, 'and may not kill it');
     await look(two, 'asked');
@@ -188,6 +193,12 @@ try {
     await one.getByLabel('Name', { exact: true }).fill('formed');
     await one.getByLabel('A script, in place').fill('echo');
     await look(one, 'new-form');
+    await one.getByLabel('CPUs').first().fill('lots');
+    await one.getByRole('button', { name: 'Make the job file' }).click();
+    like(await one.locator('label', { has: one.locator('[name=cpus0]') }).innerText(), /^CPUs\s*found "lots", expected/, 'a mistake in a form is told at its field');
+    is(await one.locator('[name=cpus0]').inputValue(), 'lots', 'where what was typed stays');
+    await look(one, 'new-form-mistake');
+    await one.locator('[name=cpus0]').fill('1');
     await one.getByRole('button', { name: 'Make the job file' }).click();
     like(await shown(one), /This job file is good/, 'a form makes a good job file');
     await one.getByRole('button', { name: 'Submit' }).click();

@@ -14,11 +14,14 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/json.h"
+#include "base/sha256.h"
 #include "base/system.h"
+#include "spool/settings.h"
+#include "web/head.h"
 #include "web/jobs_api.h"
 
-enum { MOST_FILES = 64, MOST_BYTES = 16 * 1024 };         /* of a file, at a time */
-static const int64_t look_interval = 500, breath = 15000; /* milliseconds */
+enum { MOST_FILES = 64, MOST_BYTES = 16 * 1024 }; /* of a file, at a time */
+static const int64_t look_interval = 500, breath = 15000, token_interval = 2000; /* milliseconds */
 
 struct output_file {
     char name[NAME_MAX + 1];
@@ -36,7 +39,9 @@ struct following {
     struct output_file files[MOST_FILES];
     size_t count;
     char state[16];
-    int64_t said; /* when something was sent last */
+    int64_t said;                /* when something was sent last */
+    char token[SHA256_HEX_SIZE]; /* of the connection; "": it has none */
+    int64_t token_longest, token_looked;
     bool ended;
 };
 
@@ -184,12 +189,53 @@ static void send_state(struct exchange *exchange, struct following *following, s
     text_copy(following->state, sizeof(following->state), text_of(state));
 }
 
+/* ---- the token ---- */
+
+static bool token_counts(const struct exchange *exchange, const struct following *following)
+{
+    struct access_token token;
+    int directory = access_token_open_directory(exchange->spool);
+    bool known = directory >= 0 && !access_token_read(directory, following->token, &token, NULL);
+    if (directory >= 0)
+        sys.close(directory);
+    return known && access_token_end(&token, following->token_longest) >= clock_now();
+}
+
+/* Remember by which token the client is here, if by one. */
+static void note_token(const struct exchange *exchange, struct following *following)
+{
+    struct settings settings;
+    const struct head head = {.authorization = exchange_header(exchange, "Authorization"),
+                              .cookie = exchange_header(exchange, "Cookie")};
+    struct text token = head_token(&head);
+    if (!token.length || settings_read(&settings, exchange->spool, NULL))
+        return;
+    following->token_longest = settings.web.token_longest;
+    following->token_looked = clock_elapsed();
+    settings_free(&settings);
+    sha256_hex(token, following->token);
+    if (!token_counts(exchange, following))
+        following->token[0] = '\0';
+}
+
+/* A token that was revoked, or has expired, opens nothing any more: neither what is open. */
+static bool may_go_on(const struct exchange *exchange, struct following *following)
+{
+    int64_t now = clock_elapsed();
+    if (!following->token[0] || now < following->token_looked + token_interval)
+        return true;
+    following->token_looked = now;
+    return token_counts(exchange, following);
+}
+
 /* Append what has happened.  False when no more will. */
 static bool look(struct exchange *exchange, struct buffer *out)
 {
     struct following *following = exchange->kept;
     struct stat status;
     size_t before = out->length;
+    if (!may_go_on(exchange, following))
+        return false;
     arena_reset(following->arena);
     bool known = sys.fstat(following->log, &status) == 0;
     if (!known || has_news(following, &status))
@@ -266,6 +312,7 @@ static void follow_job(struct exchange *exchange)
                                     .log_sent = (off_t)start,
                                     .log_seen = -1,
                                     .said = clock_elapsed()};
+    note_token(exchange, following);
     /* The same job from now on, whatever its name may mean then. */
     exchange->parts[0] = text_of(following->place.id);
     exchange->kept = following;

@@ -104,9 +104,16 @@ is "$(status "$(net -H "$(bearer "$(<"$scratch/read")")" "$api/jobs")")" 401 "a 
 short=$(as 1 "$DLSPOOL" token --for 1s 2>/dev/null)
 expired() { net -H "$(bearer "$short")" "$api/jobs" | grep -q 'this token has expired; dlspool token makes another'; }
 ok "a token expires" wait_for 20 expired
+net -H "$(bearer "$token")" -H 'Content-Type: application/yaml' --data-binary $'name: waits\nhold: true\nscript: "echo"\n' "$api/jobs" >"$scratch/said"
+curl -sN --max-time 120 -H "$(bearer "$token")" "$api/jobs/waits/events" >"$scratch/stream" &
+stream=$!
+must "who has a token follows a job" wait_for 20 grep -q '"state":"held"' "$scratch/stream"
 is "$(as 1 "$DLSPOOL" token --revoke "${hash:0:8}")" "asked to revoke ${hash:0:8}" "its owner revokes a token"
 ok "it is gone" wait_for 20 test ! -e "$spool/tokens/$hash"
 is "$(status "$(net -H "$(bearer "$token")" "$api/jobs")")" 401 "and counts no more"
+gone() { ! kill -0 "$stream" 2>/dev/null; }
+ok "nor for what is open" wait_for 20 gone
+unlike "$(<"$scratch/stream")" 'event: end' "which has not come to its end"
 
 # A browser signs in by a form, and sends a cookie then.
 token=$(as 1 "$DLSPOOL" token 2>/dev/null)

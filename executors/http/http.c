@@ -1,7 +1,7 @@
 /* executors/http/http.c - HTTP requests to a scheduler, many in flight
  *
  * Each slot owns one easy handle for the life of the client; a slot is given a request, added to
- * the multi handle, and given the next one when it is done.
+ * the transfers, and given the next one when it is done.
  */
 #include "executors/http/http.h"
 
@@ -14,6 +14,7 @@
 #include "base/heartbeat.h"
 #include "base/tally.h"
 #include "executors/http/target.h"
+#include "executors/http/transfers.h"
 
 enum {
     WAIT_SLICE = 1000, /* milliseconds; libcurl's own timers usually end a wait sooner */
@@ -35,7 +36,7 @@ struct slot {
 };
 
 struct http_client {
-    CURLM *multi;
+    struct http_transfers *transfers;
     struct slot *slots;
     size_t slot_count;
     struct http_target target;
@@ -109,13 +110,13 @@ struct http_client *http_open(const struct http_settings *settings, struct error
         http_close(client);
         return NULL;
     }
-    client->multi = curl_multi_init();
+    client->transfers = http_transfers_new();
     client->slot_count = settings->in_flight < 1               ? 1
                          : settings->in_flight > IN_FLIGHT_MAX ? IN_FLIGHT_MAX
                                                                : (size_t)settings->in_flight;
     client->slots = memory_allocate(client->slot_count * sizeof(*client->slots));
     memset(client->slots, 0, client->slot_count * sizeof(*client->slots));
-    bool complete = client->multi;
+    bool complete = client->transfers;
     for (size_t i = 0; i < client->slot_count; i++) {
         client->slots[i].client = client;
         client->slots[i].easy = curl_easy_init();
@@ -126,7 +127,8 @@ struct http_client *http_open(const struct http_settings *settings, struct error
         http_close(client);
         return NULL;
     }
-    curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)client->slot_count);
+    curl_multi_setopt(http_transfers_multi(client->transfers), CURLMOPT_MAXCONNECTS,
+                      (long)client->slot_count);
     return client;
 }
 
@@ -138,8 +140,7 @@ void http_close(struct http_client *client)
     http_target_block_sigpipe(&sigpipe);
     for (size_t i = 0; i < client->slot_count; i++)
         curl_easy_cleanup(client->slots[i].easy);
-    if (client->multi)
-        curl_multi_cleanup(client->multi);
+    http_transfers_free(client->transfers);
     http_target_restore_sigpipe(&sigpipe);
     http_target_free(&client->target);
     free(client->slots);
@@ -216,7 +217,7 @@ static void start_request(struct slot *slot, struct http_request *request)
     http_target_receive(easy, take_body, take_header, slot, slot->problem);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
-    CURLMcode code = curl_multi_add_handle(slot->client->multi, easy);
+    CURLMcode code = curl_multi_add_handle(http_transfers_multi(slot->client->transfers), easy);
     if (code) {
         error_set(&request->error, "%s %s could not be started: %s", request->method, request->path,
                   curl_multi_strerror(code));
@@ -280,7 +281,7 @@ static void end_request(void *context, CURLcode code)
                   http_target_words(&client->target, slot->easy, code, slot->problem));
     }
     count_request(slot);
-    curl_multi_remove_handle(client->multi, slot->easy);
+    curl_multi_remove_handle(http_transfers_multi(client->transfers), slot->easy);
     http_target_free_headers(&slot->headers);
     slot->request = NULL;
     if (client->go_on && !client->go_on(client->context, request))
@@ -319,12 +320,9 @@ static void run_batch(struct http_client *client, struct http_request *const *ba
         }
         if (busy == 0)
             return;
-        int running;
         heartbeat();
-        curl_multi_perform(client->multi, &running);
-        http_target_end_transfers(client->multi, end_request);
-        if ((size_t)running == busy)
-            curl_multi_poll(client->multi, NULL, 0, WAIT_SLICE, NULL);
+        http_transfers_turn(client->transfers, WAIT_SLICE);
+        http_target_end_transfers(http_transfers_multi(client->transfers), end_request);
     }
 }
 

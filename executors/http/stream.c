@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/heartbeat.h"
 #include "executors/http/target.h"
+#include "executors/http/transfers.h"
 
 enum {
     WAIT_SLICE = 1000,     /* milliseconds */
@@ -15,7 +16,7 @@ enum {
 };
 
 struct http_streams {
-    CURLM *multi;
+    struct http_transfers *transfers;
     struct http_target target;
     struct http_stream *first; /* every stream that is not closed */
     bool news;                 /* since http_streams_drive() was called */
@@ -107,8 +108,8 @@ struct http_streams *http_streams_open(const struct http_settings *settings, str
         http_streams_close(streams);
         return NULL;
     }
-    streams->multi = curl_multi_init();
-    if (!streams->multi) {
+    streams->transfers = http_transfers_new();
+    if (!streams->transfers) {
         error_set(error, "libcurl could not make its handles");
         http_streams_close(streams);
         return NULL;
@@ -122,7 +123,7 @@ static void end_stream(struct http_stream *stream)
         return;
     struct http_sigpipe sigpipe;
     http_target_block_sigpipe(&sigpipe);
-    curl_multi_remove_handle(stream->streams->multi, stream->easy);
+    curl_multi_remove_handle(http_transfers_multi(stream->streams->transfers), stream->easy);
     curl_easy_cleanup(stream->easy);
     http_target_restore_sigpipe(&sigpipe);
     stream->easy = NULL;
@@ -145,8 +146,7 @@ void http_streams_close(struct http_streams *streams)
         end_stream(stream);
         stream->streams = NULL;
     }
-    if (streams->multi)
-        curl_multi_cleanup(streams->multi);
+    http_transfers_free(streams->transfers);
     http_target_restore_sigpipe(&sigpipe);
     http_target_free(&streams->target);
     free(streams);
@@ -177,7 +177,7 @@ struct http_stream *http_stream_start(struct http_streams *streams, const char *
     CURLMcode code = CURLM_OUT_OF_MEMORY;
     if (stream->easy) {
         set_options(stream, headers);
-        code = curl_multi_add_handle(streams->multi, stream->easy);
+        code = curl_multi_add_handle(http_transfers_multi(streams->transfers), stream->easy);
     }
     if (code) {
         error_set(error, "GET %s could not be started: %s", path, curl_multi_strerror(code));
@@ -266,20 +266,18 @@ static void check_stalls(struct http_streams *streams, size_t *open)
 
 static void drive_until_news(struct http_streams *streams, int64_t wait)
 {
-    int64_t begin = clock_elapsed();
+    int64_t begin = clock_elapsed(), pause = 0;
     streams->news = false;
     for (;;) {
         size_t open;
-        int running;
         heartbeat();
-        curl_multi_perform(streams->multi, &running);
-        http_target_end_transfers(streams->multi, finish_stream);
+        http_transfers_turn(streams->transfers, pause);
+        http_target_end_transfers(http_transfers_multi(streams->transfers), finish_stream);
         check_stalls(streams, &open);
         int64_t left = wait - (clock_elapsed() - begin);
         if (streams->news || open == 0 || left <= 0)
             return;
-        curl_multi_poll(streams->multi, NULL, 0, (int)(left < WAIT_SLICE ? left : WAIT_SLICE),
-                        NULL);
+        pause = left < WAIT_SLICE ? left : WAIT_SLICE;
     }
 }
 

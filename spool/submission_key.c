@@ -13,6 +13,7 @@
 #include "spool/handed_directory.h"
 
 enum { LONGEST_FILE = 256, STEM_LENGTH = 100 }; /* bytes */
+static const int64_t longest_forgetting = 500;  /* milliseconds */
 
 static const char directory_name[] = "keys", mark[] = "-once-";
 enum { HASH_LENGTH = SHA256_HEX_SIZE - 1, MARK_LENGTH = sizeof(mark) - 1 };
@@ -108,23 +109,33 @@ int submission_key_read(const struct spool *spool, uid_t uid, struct text hash,
     return result;
 }
 
+struct forgetting {
+    int directory;
+    int64_t until; /* of clock_elapsed() */
+};
+
 static int remove_old(void *context, const char *name, unsigned char type)
 {
-    const int *directory = context;
+    const struct forgetting *forgetting = context;
     struct stat status;
     (void)type;
-    if (sys.fstatat(*directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && is_old(&status))
-        sys.unlinkat(*directory, name, 0);
+    if (clock_elapsed() > forgetting->until)
+        return 1;
+    if (sys.fstatat(forgetting->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        is_old(&status))
+        sys.unlinkat(forgetting->directory, name, 0);
     return 0;
 }
 
-void submission_key_forget_old(const struct spool *spool)
+bool submission_key_forget_old(const struct spool *spool)
 {
-    int directory = handed_directory_open(spool, directory_name);
-    if (directory < 0)
-        return;
-    directory_walk(directory, remove_old, &directory);
-    sys.close(directory);
+    struct forgetting forgetting = {.directory = handed_directory_open(spool, directory_name),
+                                    .until = clock_elapsed() + longest_forgetting};
+    if (forgetting.directory < 0)
+        return true;
+    int result = directory_walk(forgetting.directory, remove_old, &forgetting);
+    sys.close(forgetting.directory);
+    return result <= 0;
 }
 
 int submission_key_note(const struct spool *spool, uid_t uid, struct text hash,

@@ -43,7 +43,7 @@ int submission_key_read(const struct spool *spool, uid_t uid, struct text hash,
 /* Write it down, in place of what was there; the next spool_sync() makes it durable.  -1 and a sentence. */
 int submission_key_note(const struct spool *spool, uid_t uid, struct text hash,
                         const struct keyed_job *job, struct error *error);
-/* Remove what is older than a day. */
-void submission_key_forget_old(const struct spool *spool);
+/* Remove what is older than a day, for half a second at most.  False: there may be more. */
+bool submission_key_forget_old(const struct spool *spool);
 
 #endif

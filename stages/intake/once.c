@@ -7,7 +7,8 @@
 #include "spool/jobs.h"
 #include "spool/submission_key.h"
 
-static const int64_t forget_interval = (int64_t)3600 * 1000; /* milliseconds */
+/* Milliseconds; while there may be more. */
+static const int64_t forget_interval = (int64_t)3600 * 1000, forget_more_interval = 10 * 1000;
 
 /* The hash of the key under which the file was dropped; empty: none. */
 static struct text key_of(const struct claim *claim)
@@ -58,15 +59,15 @@ int once_look(const struct spool *spool, const struct claim *claim, uid_t uid, s
     return 1;
 }
 
-/* Each hour that has files with keys, those of which nobody may ask any more are removed. */
+/* Each hour that has files with keys, those of which nobody may ask any more are removed: a part every ten seconds,
+ * when somebody has sent so many that others would wait. */
 static void forget_old(const struct spool *spool)
 {
-    static int64_t forgotten; /* of clock_elapsed() */
+    static int64_t next; /* of clock_elapsed() */
     int64_t now = clock_elapsed();
-    if (forgotten && now - forgotten < forget_interval)
+    if (now < next)
         return;
-    submission_key_forget_old(spool);
-    forgotten = now;
+    next = now + (submission_key_forget_old(spool) ? forget_interval : forget_more_interval);
 }
 
 int once_note(const struct spool *spool, const struct claim *claim, const struct job_record *record,

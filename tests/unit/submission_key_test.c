@@ -116,7 +116,42 @@ static void a_key_is_known_for_a_day(void **state)
     assert_int_equal(read_of(1000, &job), 0);
     assert_int_equal(utimensat(spool.root, FILE_OF_1000, old, 0), 0);
     assert_int_equal(read_of(1000, &job), 1);
-    submission_key_forget_old(&spool);
+    assert_true(submission_key_forget_old(&spool));
+    assert_int_equal(fstatat(spool.root, FILE_OF_1000, &status, 0), -1);
+}
+
+static int64_t slow_clock(void)
+{
+    static int64_t elapsed;
+    return elapsed += 200; /* with each look */
+}
+
+/* However many keys are old, others do not wait until they are removed. */
+static void many_old_keys_go_by_parts(void **state)
+{
+    enum { FILES = 5 };
+    const struct timespec old[] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    char name[sizeof(FILE_OF_1000) + 2];
+    struct stat status;
+    int left = 0;
+    (void)state;
+    make_directory();
+    put("a-1234567890abc " SUM "\n");
+    assert_int_equal(utimensat(spool.root, FILE_OF_1000, old, 0), 0);
+    for (int i = 1; i < FILES; i++) {
+        snprintf(name, sizeof(name), FILE_OF_1000 "%d", i);
+        assert_int_equal(linkat(spool.root, FILE_OF_1000, spool.root, name, 0), 0);
+    }
+    clock_replace(NULL, slow_clock);
+    assert_false(submission_key_forget_old(&spool));
+    for (int i = 1; i < FILES; i++) {
+        snprintf(name, sizeof(name), FILE_OF_1000 "%d", i);
+        left += fstatat(spool.root, name, &status, 0) == 0;
+    }
+    assert_in_range(left, 1, FILES - 1);
+    for (int i = 0; i < FILES && !submission_key_forget_old(&spool); i++)
+        ;
+    clock_replace(NULL, NULL);
     assert_int_equal(fstatat(spool.root, FILE_OF_1000, &status, 0), -1);
 }
 
@@ -130,6 +165,7 @@ int main(void)
         TEST_IN_SPOOL(what_was_noted_is_known_of_that_user),
         TEST_IN_SPOOL(what_a_loss_of_power_has_left_tells_nothing),
         TEST_IN_SPOOL(a_key_is_known_for_a_day),
+        TEST_IN_SPOOL(many_old_keys_go_by_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,18 @@ void yaml_parser_set_input_string(yaml_parser_t *parser, const unsigned char *in
     real(parser, input, size);
 }
 
+/* Three jobs, of which the first has a letter that is not of ASCII: libyaml reads it (base/yaml_quick.h). */
+static const struct scene *three_jobs(void)
+{
+    static const char comment[] = "# \303\251\n";
+    static struct scene scene;
+    scene = *scene_get(SCENE_THREE);
+    char *second_line = strchr(scene.dropped[0].bytes, '\n') + 1;
+    memmove(second_line + sizeof(comment) - 1, second_line, strlen(second_line) + 1);
+    memcpy(second_line, comment, sizeof(comment) - 1);
+    return &scene;
+}
+
 struct run {
     const struct world *world;
     struct guard *guard;
@@ -66,10 +78,8 @@ static void run_body(struct result *result, void *context)
         if (strncmp(names.names[i], "good-01", 7) == 0)
             snprintf(id, sizeof(id), "%s", names.names[i]);
     tree_list_free(&names);
-    struct check check = {.world = run->world,
-                          .scene = scene_get(SCENE_THREE),
-                          .ended = drive.finished,
-                          .damaged = id};
+    struct check check = {
+        .world = run->world, .scene = three_jobs(), .ended = drive.finished, .damaged = id};
     result->ending = drive.finished ? END_CHECKED : END_WEDGED;
     result->finding = id[0] ? invariants_check(&check) : FOUND_LOST;
     snprintf(result->why, WHY_SIZE, "%s", id[0] ? check.why : "good-01 is not in failed/");
@@ -93,7 +103,7 @@ static void stall_at(struct worker *worker, void *context, int64_t at)
     struct world world;
     struct error error;
     (void)context;
-    world_make(&world, worker->top, "world", scene_get(SCENE_THREE));
+    world_make(&world, worker->top, "world", three_jobs());
     struct run run = {.world = &world, .guard = guard_new(&error)};
     if (!run.guard)
         harness_failed("%s", error.text);

@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/quantity.h"
 #include "request/notes.h"
+#include "stages/prepare/platform.h"
 #include "stages/shared/approval.h"
 #include "stages/shared/use.h"
 
@@ -391,7 +392,19 @@ int limits_value(const struct limits *limits, uid_t uid, gid_t gid, struct text 
     return check_number(limits, uid, *priority, error);
 }
 
-/* A job that names no queue has the one that it had before, or the site's. */
+/* The queue that a job of another system means; empty: none. */
+static struct text foreign_queue(struct arena *arena, struct repository *repository,
+                                 const struct job_record *record,
+                                 const struct description *description)
+{
+    struct error unread;
+    const struct value *site = description->platform.name.length && repository_commit(repository)
+                                   ? repository_site(repository, &unread)
+                                   : NULL;
+    return site ? platform_queue(arena, site, description, record) : (struct text){NULL, 0};
+}
+
+/* A job that names no queue has the one that it means, or that it had before, or the site's. */
 static void take_queue(struct text queue, struct job_record *record,
                        struct description *description)
 {
@@ -411,8 +424,10 @@ enum prepare_result limits_hold_again(struct arena *arena, const struct limits *
         preparation->failure = RENDER_NOT_ALLOWED;
         return PREPARE_NOT_RENDERED;
     }
-    take_queue(before && before->queue.length ? before->queue
-                                              : limits->settings->limits.default_queue,
+    struct text meant = foreign_queue(arena, repository, record, preparation->description);
+    take_queue(meant.length                     ? meant
+               : before && before->queue.length ? before->queue
+                                                : limits->settings->limits.default_queue,
                record, preparation->description);
     if (before && before->priority_from.length)
         keep_priority(arena, limits, before, record, preparation);

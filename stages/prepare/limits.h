@@ -36,10 +36,11 @@ int limits_check_row(const struct limit_row *row, const struct job_record *recor
                      struct error *error);
 
 /* Hold the job of this record (uid must be set) to the limits: priority and time_limit of both, description and
- * record, are then what the job has.  A job that names no queue is in limits.default_queue; one that names no
- * time_limit has the longest; a notebook, which ends by itself after notebook_time of site.yaml, has that if it is
- * shorter.  An array has no more tasks at once than the rows leave to one job, but those with `over: approve`.  It gets
- * the privileges that it asks for, of those that the site has.  PREPARE_NOT_RENDERED when it is refused. */
+ * record, are then what the job has.  A job that names no queue is in the one that it means (platform_queue()), or in
+ * limits.default_queue; one that names no time_limit has the longest; a notebook, which ends by itself after
+ * notebook_time of site.yaml, has that if it is shorter.  An array has no more tasks at once than the rows leave to one
+ * job, but those with `over: approve`.  It gets the privileges that it asks for, of those that the site has.
+ * PREPARE_NOT_RENDERED when it is refused. */
 enum prepare_result limits_hold(struct arena *arena, const struct limits *limits,
                                 struct repository *repository, struct job_record *record,
                                 struct preparation *preparation);

@@ -115,6 +115,8 @@ static int settle_option(struct applying *work, const struct platform_option *op
         note_option(work, option, "no effect here: jobs of this machine have one queue");
         return 0;
     }
+    if (partition && text_equal(work->job->queue, option->value))
+        return 0;
     if (partition && work->job->queue.length) {
         note_option(work, option, "no effect: the job has another queue");
         return 0;

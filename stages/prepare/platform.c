@@ -210,27 +210,64 @@ static bool is_empty(const struct value *map)
     return !map || map->kind != VALUE_OBJECT || map->object.count == 0;
 }
 
-/* Which of the scheduler's queues a virtual cluster means: what site.yaml maps it to, or a queue of that name.
+/* site.yaml's member of the platform's name. */
+static const struct value *map_of(const struct value *site, struct text platform)
+{
+    char name[64];
+    size_t length = platform.length < sizeof(name) ? platform.length : sizeof(name) - 1;
+    memcpy(name, length ? platform.data : "", length);
+    name[length] = '\0';
+    return length ? value_get(site, name) : NULL;
+}
+
+/* What site.yaml maps the virtual cluster to, or a queue of that name. */
+static struct text queue_of_cluster(const struct value *site, const struct description *description)
+{
+    const struct text none = {NULL, 0};
+    struct text cluster = description->platform.cluster;
+    const struct value *map = map_of(site, description->platform.name);
+    const struct member *member = value_member(value_get(map, "virtual_clusters"), cluster);
+    if (member)
+        return member->value->kind == VALUE_STRING ? member->value->string : none;
+    bool named = cluster.length && !text_is(cluster, "default");
+    return named && list_names(value_get(site, "queues"), cluster) ? cluster : none;
+}
+
+static bool is_batch_script(struct text platform)
+{
+    return text_is(platform, "sbatch") || text_is(platform, "pbs");
+}
+
+struct text platform_queue(struct arena *arena, const struct value *site,
+                           const struct description *description, const struct job_record *record)
+{
+    struct context_job job = {.queue = {NULL, 0}};
+    struct notes notes = {0};
+    struct error unread; /* platform_resolve() tells it */
+    if (is_batch_script(description->platform.name))
+        option_rules_apply(arena, map_of(site, description->platform.name), description, record,
+                           &job, &notes, &unread);
+    else
+        job.queue = queue_of_cluster(site, description);
+    return arena_text(arena, job.queue.length ? job.queue.data : "", job.queue.length);
+}
+
+/* Which of the scheduler's queues a virtual cluster means (queue_of_cluster()).
  * Where the site maps none, it has no effect and a note says so; a name that is in neither is refused. */
 static int resolve_queue(struct resolving *work)
 {
     struct text cluster = work->description->platform.cluster;
     const struct value *map = value_get(work->map, "virtual_clusters");
-    const struct value *queues = value_get(work->site, "queues");
-    const struct member *member = value_member(map, cluster);
+    struct text queue = queue_of_cluster(work->site, work->description);
     struct error_quote_buffer buffer;
     work->job->platform.cluster = cluster;
-    if (member) {
-        work->job->queue =
-            member->value->kind == VALUE_STRING ? member->value->string : (struct text){NULL, 0};
-        return 0;
-    }
-    if (!cluster.length || text_is(cluster, "default"))
+    if (queue.length)
+        work->job->queue = queue;
+    if (queue.length || value_member(map, cluster) || !cluster.length ||
+        text_is(cluster, "default"))
         return 0;
     const char *name = error_quote(&buffer, cluster.data, cluster.length);
-    if (list_names(queues, cluster))
-        work->job->queue = cluster;
-    else if (is_empty(map))
+    if (is_empty(map))
         request_notes_add(work->arena, work->notes, work->words->cluster,
                           "no effect: site.yaml names no queue for the virtual cluster %s "
                           "(%s.virtual_clusters); the job goes to the default queue",
@@ -344,7 +381,7 @@ static int resolve_platform(struct resolving *work)
     if (!platform->name.length)
         return 0;
     work->job->platform.name = platform->name;
-    if (text_is(platform->name, "sbatch") || text_is(platform->name, "pbs"))
+    if (is_batch_script(platform->name))
         return option_rules_apply(work->arena, work->map, work->description, work->record,
                                   work->job, work->notes, work->error);
     work->words = words;
@@ -397,15 +434,10 @@ int platform_resolve(struct arena *arena, const struct value *site,
                      const struct description *description, const struct job_record *record,
                      struct context_job *job, struct notes *notes, struct error *error)
 {
-    char name[64];
-    struct text platform = description->platform.name;
-    size_t length = platform.length < sizeof(name) ? platform.length : sizeof(name) - 1;
-    memcpy(name, length ? platform.data : "", length);
-    name[length] = '\0';
     struct resolving work = {
         .arena = arena,
         .site = site,
-        .map = length ? value_get(site, name) : NULL,
+        .map = map_of(site, description->platform.name),
         .description = description,
         .record = record,
         .job = job,

@@ -32,6 +32,11 @@ int platform_resolve(struct arena *arena, const struct value *site,
                      const struct description *description, const struct job_record *record,
                      struct context_job *job, struct notes *notes, struct error *error);
 
+/* The queue of a job that names none itself: what its virtual cluster, or its options such as --partition, mean at
+ * this site; empty: nothing.  It is asked for before the job is held to the limits of its queue. */
+struct text platform_queue(struct arena *arena, const struct value *site,
+                           const struct description *description, const struct job_record *record);
+
 /* The image's name, completed with that platform's registry when the name has none.  Unchanged for
  * a job of no platform, and for one of a batch script, whose image a #DL line names. */
 struct text platform_image(struct arena *arena, const struct value *site, struct text platform,

@@ -32,6 +32,7 @@ unlike "$manifest" 'PAI_' "and no other system's"
 start_daemon
 drop regular.json <"$scratch/regular.json"
 ok "dropped, it becomes a job" wait_for 30 in_state my-first-job "done"
+like "$(<"$(job_dir my-first-job)/job.yaml")" '^queue: "night"' "in the queue that its virtual cluster means"
 log=$(<"$(job_dir my-first-job)/log")
 like "$log" ' note .*field=userName ' "its log says what has no effect"
 like "$log" ' note .*field=plugins.imagePull ' "line by line"

@@ -247,7 +247,10 @@ static int open_all(void **state)
     git_libgit2_init();
     scratch_open(&scratch);
     scratch_put(&scratch, "images.txt", "any * * * host\n");
-    scratch_put(&scratch, "site.yaml", "notebook_time: 28800\n");
+    scratch_put(&scratch, "site.yaml",
+                "notebook_time: 28800\n"
+                "openpai: {virtual_clusters: {vc1: night, vc2: null}}\n"
+                "sbatch: {rules: [{account: physics, queue: night}]}\n");
     scratch_commit(&scratch);
     repository = repository_open(scratch.path, "HEAD", &error);
     return !repository || repository_refresh(repository, &error);
@@ -322,6 +325,34 @@ static void a_queue_may_be_for_some(void **state)
     group = 0;
     set("limits: {rows: [{queue: prod, gpus: 8}]}\n");
     becomes(mine, USER, false, 0, 0, 0);
+}
+
+/* A job of another system is held to the rows of the queue that it means, also where others have a default one. */
+static void who_means_a_queue_is_held_to_it(void **state)
+{
+    static const char cluster[] = "{\"jobName\": \"a\", \"image\": \"b/c\", "
+                                  "\"virtualCluster\": \"%s\", \"taskRoles\": [{\"name\": \"m\", "
+                                  "\"cpuNumber\": 2, \"command\": \"true\"}]}";
+    static const char options[] = "#!/bin/sh\n#SBATCH -c 2 %s\ntrue\n";
+    static const char too_many[] = "cpus: found 2, expected at most 1, as the queue night may have "
+                                   "no more (limits.rows of dlspool.yaml, line 1, which an "
+                                   "administrator can change)";
+    char text[256];
+    (void)state;
+    set("limits: {default_queue: plain, rows: [{queue: night, cpus: 1}]}\n");
+    snprintf(text, sizeof(text), cluster, "vc1");
+    refused(text, USER, false, too_many);
+    assert_true(text_is(record.queue, "night"));
+    snprintf(text, sizeof(text), cluster, "vc2");
+    assert_int_equal(hold(text, USER, false), PREPARED);
+    assert_true(text_is(record.queue, "plain"));
+    snprintf(text, sizeof(text), options, "-p night");
+    refused(text, USER, false, too_many);
+    snprintf(text, sizeof(text), options, "-A physics");
+    refused(text, USER, false, too_many);
+    snprintf(text, sizeof(text), options, "-p day");
+    assert_int_equal(hold(text, USER, false), PREPARED);
+    assert_true(text_is(record.queue, "day"));
 }
 
 /* A job that names no queue is in the site's, also by its rows; one that was taken without keeps having none. */
@@ -483,6 +514,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(mistakes_in_the_settings_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mistakes_in_rows_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_queue_may_be_for_some, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_means_a_queue_is_held_to_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_names_no_queue_has_the_default_one, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

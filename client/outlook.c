@@ -47,6 +47,9 @@ void outlook_measure(int job, struct arena *arena, struct outlook *outlook)
     }
 }
 
+/* Milliseconds of a core: of less, the start of a container is most, and a share would mislead. */
+enum { LEAST_RATED = 1000 };
+
 /* A status that outlives the plan's arena: a literal for each known one. */
 static const char *status_word(struct text word)
 {
@@ -184,9 +187,11 @@ static void tell_progress(struct telling *telling, const struct outlook *outlook
         tell(telling, "progress");
     }
     if (outlook->used >= 0 && outlook->allocated > 0) {
-        buffer_printf(out, "CPU efficiency %.0f %%: %.2f of %.2f core-seconds",
-                      100 * (double)outlook->used / (double)outlook->allocated,
-                      (double)outlook->used / 1000, (double)outlook->allocated / 1000);
+        if (outlook->allocated >= LEAST_RATED)
+            buffer_printf(out, "CPU efficiency %.0f %%: ",
+                          100 * (double)outlook->used / (double)outlook->allocated);
+        buffer_printf(out, "%.2f of %.2f core-seconds", (double)outlook->used / 1000,
+                      (double)outlook->allocated / 1000);
         tell(telling, "used");
     }
 }

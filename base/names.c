@@ -96,7 +96,8 @@ void *names_add(struct names *names, struct text name)
     entry->hash = (uint32_t)hash_secret(name);
     entry->length = (uint16_t)name.length;
     entry->payload = names->payload;
-    memcpy(entry->bytes + entry->payload, name.data, name.length);
+    if (name.length) /* an empty text may have no bytes at all */
+        memcpy(entry->bytes + entry->payload, name.data, name.length);
     entry->bytes[entry->payload + name.length] = '\0';
 
     struct entry **chain = &names->chains[entry->hash & names->mask];

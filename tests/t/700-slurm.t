@@ -182,6 +182,7 @@ is "$(requests GET 'job/')" 0 "nothing was asked for one job"
 lists=$(requests GET 'jobs') seconds=$((SECONDS - from))
 ok "the list of jobs was asked for $lists times in $seconds s, not once for each job and poll" test "$lists" -le $((seconds * 22))
 job quiet 'sleep 60'
+must "a job is with Slurm" wait_for 30 in_state quiet submitted
 unchanged() { [ "$(requests GET 'jobs.update_time' 304)" -gt 0 ]; }
 ok "and is not sent again while nothing has changed" wait_for 30 unchanged
 dlspool kill quiet >/dev/null

@@ -80,8 +80,7 @@ void *names_find(const struct names *names, struct text name)
 {
     struct entry *entry = names->chains[(uint32_t)hash_secret(name) & names->mask];
     for (; entry; entry = entry->chain)
-        if (entry->length == name.length &&
-            memcmp(entry->bytes + entry->payload, name.data, name.length) == 0)
+        if (text_equal(names_text(entry->bytes), name))
             return entry->bytes;
     return NULL;
 }

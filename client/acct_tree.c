@@ -1,21 +1,9 @@
 /* client/acct_tree.c - an attempt of the accounts as `dlspool acct --json` prints it */
 #include "client/acct_tree.h"
 
-#include "base/clock.h"
 #include "client/acct_fields.h"
+#include "client/put.h"
 #include "client/usage_filter.h"
-
-static void put_text(struct arena *arena, struct value *object, const char *key, struct text text)
-{
-    value_put(arena, object, key, text.length ? value_text(arena, text) : value_null(arena));
-}
-
-static void put_time(struct arena *arena, struct value *object, const char *key, int64_t time)
-{
-    char text[CLOCK_TEXT_SIZE];
-    value_put(arena, object, key,
-              time ? value_string(arena, clock_format(time, text)) : value_null(arena));
-}
 
 static void put_known(struct arena *arena, struct value *object, const char *key, int64_t amount,
                       double unit)

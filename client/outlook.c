@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "client/put.h"
 #include "spool/eventlog.h"
 
 /* ---- reading ---- */
@@ -216,13 +217,6 @@ void outlook_tell(const struct job_view *view, const struct outlook *outlook, ou
 }
 
 /* ---- for programs ---- */
-
-static void put_time(struct arena *arena, struct value *tree, const char *key, int64_t time)
-{
-    char buffer[CLOCK_TEXT_SIZE];
-    value_put(arena, tree, key,
-              time ? value_string(arena, clock_format(time, buffer)) : value_null(arena));
-}
 
 static struct value *positive_or_null(struct arena *arena, double number)
 {

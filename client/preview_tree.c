@@ -1,10 +1,7 @@
 /* client/preview_tree.c - what another commit of the templates would change, as JSON */
 #include "client/preview_tree.h"
 
-static void put_text(struct arena *arena, struct value *tree, const char *name, struct text text)
-{
-    value_put(arena, tree, name, text.length ? value_text(arena, text) : value_null(arena));
-}
+#include "client/put.h"
 
 static void put_count(struct arena *arena, struct value *tree, const char *name, size_t count)
 {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "client/put.h"
 #include "spool/eventlog.h"
 #include "spool/order_request.h"
 #include "stages/shared/hold_tasks.h"
@@ -168,18 +169,6 @@ int view_exit_code(const struct job_view *view)
         return 0;
     return view->place.state == STATE_FAILED && view->record.failed ? view->record.failure.exit_code
                                                                     : -1;
-}
-
-static void put_text(struct arena *arena, struct value *tree, const char *key, struct text text)
-{
-    value_put(arena, tree, key, text.length ? value_text(arena, text) : value_null(arena));
-}
-
-static void put_time(struct arena *arena, struct value *tree, const char *key, int64_t time)
-{
-    char buffer[CLOCK_TEXT_SIZE];
-    value_put(arena, tree, key,
-              time ? value_string(arena, clock_format(time, buffer)) : value_null(arena));
 }
 
 /* The tasks of an array, by their indexes. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "client/manifest_diff.h"
+#include "client/put.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/open.h"
@@ -59,11 +60,6 @@ static void print_people(const struct manifest_diff *diff)
         printf("%s would be rendered to another manifest\n", diff->replay.place.id);
     else
         print_lines(buffer_text(&diff->lines));
-}
-
-static void put_text(struct arena *arena, struct value *tree, const char *name, struct text text)
-{
-    value_put(arena, tree, name, text.length ? value_text(arena, text) : value_null(arena));
 }
 
 static struct value *facts_tree(struct arena *arena, const struct job_record *record)

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/put.h"
 #include "commands/commands.h"
 #include "commands/complain.h"
 #include "commands/embedded.h"
@@ -181,11 +182,6 @@ static int make_spool(const char *path, const char *executor, const char *user, 
         result = spool_sync(&spool, error);
     spool_close(&spool);
     return result;
-}
-
-static void put_text(struct arena *arena, struct value *tree, const char *key, struct text text)
-{
-    value_put(arena, tree, key, text.length ? value_text(arena, text) : value_null(arena));
 }
 
 /* Print the spool as it is now: existing settings count, not the requested ones. */

@@ -4,11 +4,7 @@
 # Seen to fail with: tests/mutants/web-*.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/web.bash"
-need_web
-own_users "$@"
-
-new_spool null || exit 1
-chmod 1777 "$spool/incoming"
+own_spool "$@"
 start_daemon
 socket=$scratch/w.sock
 (ulimit -Sn 64 && exec "$DLSPOOL" -s "$spool" web --socket "$socket" --idle 1s) >"$scratch/web.out" 2>"$scratch/web.err" &

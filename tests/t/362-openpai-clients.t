@@ -6,11 +6,7 @@
 # Seen to fail with: tests/mutants/openpai-takes-forms-of-anybody.patch, tests/mutants/openpai-calls-stopped-jobs-failed.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/web.bash"
-need_web
-own_users "$@"
-
-new_spool null || exit 1
-chmod 1777 "$spool/incoming"
+own_spool "$@"
 start_daemon
 start_web --idle 5s
 

@@ -5,11 +5,7 @@
 # Seen to fail with: tests/mutants/dlworkspace-believes-user-names.patch, dlworkspace-knows-no-all.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/web.bash"
-need_web
-own_users "$@"
-
-new_spool null || exit 1
-chmod 1777 "$spool/incoming"
+own_spool "$@"
 approvers_are '[user2]' '{"true": {host_network: true}}'
 start_daemon
 start_web --idle 5s

@@ -5,11 +5,7 @@
 # Seen to fail with: tests/mutants/page-*.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/web.bash"
-need_web
-own_users "$@"
-
-new_spool null || exit 1
-chmod 1777 "$spool/incoming"
+own_spool "$@"
 sed -i -e 's/^  rows: \[\]/  rows: [{user: "*", running: 3}, {user: user2, gpus: 7}, {queue: night, running: 2}]/' \
     -e 's/^  weights: \[\]/  weights: [{user: user1, weight: 2}]/' "$spool/dlspool.yaml"
 approvers_are '[user2]' '{hostnet: {host_network: true}}'

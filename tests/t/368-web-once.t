@@ -4,11 +4,7 @@
 # Seen to fail with: tests/mutants/once-*.patch.
 . "$(dirname "$0")/lib.bash"
 . "$(dirname "$0")/web.bash"
-need_web
-own_users "$@"
-
-new_spool null || exit 1
-chmod 1777 "$spool/incoming"
+own_spool "$@"
 start_daemon
 start_web --idle 60s
 at_exit 'kill $web'

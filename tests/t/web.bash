@@ -24,6 +24,14 @@ need_web() {
     [ -x /usr/sbin/sshd ] && command -v ssh >/dev/null || skip_all "openssh-server or openssh-client is not installed"
 }
 
+# own_spool WORD...: what a script about pages begins with, its words: the users, and a spool into which they drop.
+own_spool() {
+    need_web
+    own_users "$@"
+    new_spool null || exit 1
+    chmod 1777 "$spool/incoming"
+}
+
 # approvers_are USERS PRIVILEGES: who approves, and what needs it; before the daemon starts.
 approvers_are() {
     sed -i -e '/^approvers:/d' -e '/^privileges: {}/d' "$spool/dlspool.yaml"

@@ -1,5 +1,5 @@
 /* tests/unit/control_group_test.c - what the kernel's files say of a container's control group */
-#include "tests/unit/unit.h"
+#include "tests/unit/made_up_root.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,23 +9,6 @@
 #include "executors/local/control_group.h"
 
 #define ID "0123456789abcdef"
-
-static char *root; /* of a tree in place of / */
-
-static void put(const char *name, const char *content)
-{
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
-        *slash = '\0';
-        mkdir(path, 0755);
-    }
-    FILE *file = fopen(path, "we");
-    assert_non_null(file);
-    for (; *content; content++) /* @ is where the tree is */
-        *content == '@' ? fputs(root, file) : fputc(*content, file);
-    assert_int_equal(fclose(file), 0);
-}
 
 static int look(struct control_group *group)
 {

@@ -1,5 +1,5 @@
 /* tests/unit/outer_group_test.c - the group around a container's own tells what it has used, until it is removed */
-#include "tests/unit/unit.h"
+#include "tests/unit/made_up_root.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,23 +10,7 @@
 
 #define GROUP "/libpod_parent/dlspool-0123456789abcdef-job-a1-main-0"
 
-static char *root; /* of a tree in place of / */
 static struct local local;
-
-static void put(const char *name, const char *content)
-{
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
-        *slash = '\0';
-        mkdir(path, 0755);
-    }
-    FILE *file = fopen(path, "we");
-    assert_non_null(file);
-    for (; *content; content++) /* @ is where the tree is */
-        *content == '@' ? fputs(root, file) : fputc(*content, file);
-    assert_int_equal(fclose(file), 0);
-}
 
 static bool is_there(const char *name)
 {

@@ -98,6 +98,7 @@ check_version() {
     ok "$v: it is tried" wait_for 15 has_event bad retry
     job given | tee "$scratch/given.yaml" >/dev/null
     like "$(on_user B 5 "$DLSPOOL" -s "$spool" submit "$scratch/given.yaml")" '^given-' "$v: submit on B gives an id"
+    ok "$v: it is done" wait_for 15 served_in given "done"    # its directory moves no more
     like "$(<"$(served_dir given)/log")" 'complete=rename' "$v: for it is known that it was renamed"
     wait $resting
     is $? 0 "$v: somebody on B wrote a script, with a rest of 8 s"

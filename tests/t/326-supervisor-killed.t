@@ -59,6 +59,6 @@ is "$(find "$spool"/done -name log -path '*/j*' -exec grep -c ' submitted ' {} +
     "no job was submitted twice"
 is "$(ls "$spool/failed" "$spool/rendered" "$spool/submitted" | grep -c '^j')" 0 "and none is left"
 # Told to end before it is dlspool, it is a copy of this script.
-for _ in {1..10}; do start_daemon; stop_daemon; done
+for _ in {1..10}; do start_daemon; kill -TERM "$daemon"; stop_daemon; done
 ok "stopped as soon as it was started, it takes nothing of the test with it" [ -d "$scratch" ]
 done_testing

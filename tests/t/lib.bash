@@ -114,6 +114,8 @@ start_daemon() {
 }
 stop_daemon() {
     [ -n "$daemon" ] || return 0
+    # Until its exec it is this shell, whose trap for TERM would be forgotten then.
+    while [ "/proc/$daemon/exe" -ef "/proc/$$/exe" ]; do :; done
     kill -TERM "$daemon" 2>/dev/null
     wait "$daemon"
     local status=$?

@@ -17,6 +17,7 @@ struct ending {
     char day[11];         /* of its end: which archive it goes to */
     enum prune_rule rule; /* PRUNE_OUTPUT: only its output goes */
     int64_t bytes;        /* as the file system counts them */
+    int64_t spared;       /* until when it stays where only other users' jobs wait for it */
 };
 
 struct pruner {
@@ -39,6 +40,8 @@ int prune_pass_make(struct pruner *pruner, struct error *error);
 /* slice.c */
 /* May the pass go on?  Shows that the process lives; call it every so many jobs. */
 bool prune_slice_goes_on(struct pruner *pruner);
+/* Does it stay, as jobs wait for it? */
+bool prune_slice_is_waited_for(struct pruner *pruner, const struct ending *ending);
 /* Add a job to the slice, which goes when it is full.  False when the pass is to end. */
 bool prune_slice_add(struct pruner *pruner, const struct ending *ending);
 /* Archive, if need be, and remove what is in the slice.  False when the pass is to end. */

@@ -17,6 +17,9 @@
 #include "spool/record.h"
 #include "stages/prune/inside.h"
 
+/* So much longer a job stays when only other users' jobs wait for it. */
+static const int64_t spared_for = 7 * CLOCK_DAY;
+
 /* What jobs of a day take, and may free. */
 struct day_total {
     int64_t bytes;
@@ -88,7 +91,7 @@ static bool take(struct looking *looking, struct ending *ending)
 {
     struct pruner *pruner = looking->pruner;
     size_t before = pruner->count;
-    if (waited_for(pruner->waited, &ending->place)) {
+    if (prune_slice_is_waited_for(pruner, ending)) {
         pruner->report.waited_for++;
         return true;
     }
@@ -131,6 +134,7 @@ static int look_at_job(void *context, const struct job_place *place)
     int64_t ended = when_ended(pruner, place, job, ending.day);
     bool due =
         ended && is_due(looking, place, ending.day, ended) && (!output || has_directories(job));
+    ending.spared = ended + looking->keep + spared_for;
     if (due)
         ending.bytes = prune_measure_job(job, output);
     sys.close(job);

@@ -59,12 +59,18 @@ static int sync_parents(struct pruner *pruner, const struct ending *endings, siz
     return failed ? spool_sync_state(spool, STATE_FAILED, NULL) : 0;
 }
 
+bool prune_slice_is_waited_for(struct pruner *pruner, const struct ending *ending)
+{
+    enum waiter waiter = waited_for(pruner->waited, &ending->place);
+    return waiter == WAITER_OWNER || (waiter == WAITER_OTHERS && pruner->now < ending->spared);
+}
+
 /* Jobs that somebody has begun to wait for stay. */
 static void drop_waited(struct pruner *pruner)
 {
     size_t kept = 0;
     for (size_t i = 0; i < pruner->count; i++)
-        if (waited_for(pruner->waited, &pruner->slice[i].place))
+        if (prune_slice_is_waited_for(pruner, &pruner->slice[i]))
             pruner->report.waited_for++;
         else
             pruner->slice[kept++] = pruner->slice[i];

@@ -50,23 +50,24 @@ static size_t place_of(struct text word)
     return (size_t)(hash_secret(word) % PLACES);
 }
 
-void waited_add(struct waited *waited, struct text word)
+static void add_word(struct waited *waited, struct text word)
 {
     size_t place = place_of(word);
-    if (word.length)
-        waited->words[place / BYTE_BITS] |= (unsigned char)(1u << place % BYTE_BITS);
+    waited->words[place / BYTE_BITS] |= (unsigned char)(1u << place % BYTE_BITS);
 }
 
-/* The word of a user's jobs of a name: no id has a blank. */
-static struct text word_of(struct arena *arena, uid_t uid, struct text name)
+/* The word of a user's jobs: no id has a blank. */
+static struct text word_of(struct arena *arena, uid_t uid, struct text word)
 {
-    return arena_printf(arena, "%u %.*s", (unsigned int)uid, (int)name.length, name.data);
+    return arena_printf(arena, "%u %.*s", (unsigned int)uid, (int)word.length, word.data);
 }
 
-void waited_add_name(struct waited *waited, uid_t uid, struct text name)
+void waited_add(struct waited *waited, uid_t uid, struct text word)
 {
-    waited_add(waited, name);
-    waited_add(waited, word_of(waited->arena, uid, name));
+    if (!word.length)
+        return;
+    add_word(waited, word);
+    add_word(waited, word_of(waited->arena, uid, word));
 }
 
 static bool has_word(const struct waited *waited, struct text word)
@@ -85,12 +86,12 @@ static void add_awaited(struct waited *waited, uid_t uid, const struct awaited *
 {
     char id[ID_SIZE];
     if (awaited->id.length) {
-        waited_add(waited, awaited->id);
+        waited_add(waited, uid, awaited->id);
         return;
     }
     id_make(awaited->job, "0000000000000", id);
-    waited_add(waited, awaited->job); /* it may be an id */
-    waited_add_name(waited, uid, name_of(id));
+    waited_add(waited, uid, awaited->job); /* it may be an id */
+    waited_add(waited, uid, name_of(id));
 }
 
 /* What has been met already does not matter any more: `released` says so. */
@@ -122,22 +123,27 @@ int waited_read(struct waited *waited, bool failed, struct error *error)
     return 0;
 }
 
-/* Is it the job of somebody who waits for this name?  True when nobody can tell whose job it is. */
+/* Does the job's own user wait for it by one of these words?  True when nobody can tell whose job it is. */
 static bool waited_by_owner(struct waited *waited, const struct job_place *place, struct text name)
 {
     struct job_record record;
     int job = job_open(waited->spool, place);
     bool known = job >= 0 && record_read(job, waited->arena, &record, NULL) == 0;
-    bool result = !known || has_word(waited, word_of(waited->arena, record.uid, name));
+    bool result = !known || has_word(waited, word_of(waited->arena, record.uid, name)) ||
+                  has_word(waited, word_of(waited->arena, record.uid, text_of(place->id)));
     if (job >= 0)
         sys.close(job);
     arena_reset(waited->arena);
     return result;
 }
 
-bool waited_for(struct waited *waited, const struct job_place *place)
+enum waiter waited_for(struct waited *waited, const struct job_place *place)
 {
     struct text name = name_of(place->id);
-    return has_word(waited, text_of(place->id)) ||
-           (has_word(waited, name) && waited_by_owner(waited, place, name));
+    bool by_id = has_word(waited, text_of(place->id));
+    if (!by_id && !has_word(waited, name))
+        return WAITER_NONE;
+    return waited_by_owner(waited, place, name) ? WAITER_OWNER
+           : by_id                              ? WAITER_OTHERS
+                                                : WAITER_NONE;
 }

@@ -1,7 +1,7 @@
 /* stages/prune/waited.h - jobs that others wait for: by id, or by a name that is not resolved yet
  *
- * However many there are, the memory is bounded: so nobody can keep all others' jobs from being pruned.  Those whose
- * ids somebody names they can, while their own jobs wait.
+ * However many there are, the memory is bounded: so nobody can keep all others' jobs from being pruned.  Whoever names
+ * the id of another user's job keeps that for some time only: who asks says for how long.
  */
 #ifndef STAGES_PRUNE_WAITED_H
 #define STAGES_PRUNE_WAITED_H
@@ -20,14 +20,14 @@ void waited_free(struct waited *waited); /* NULL is fine */
  * themselves.  -1 and a sentence when that cannot be known: then nothing may be removed. */
 int waited_read(struct waited *waited, bool failed, struct error *error);
 
-/* Note an id that is waited for. */
-void waited_add(struct waited *waited, struct text id);
-/* Note that a job of this user waits for a name, which means the user's own jobs; as ids begin with it, with its
- * dash. */
-void waited_add_name(struct waited *waited, uid_t uid, struct text name);
+/* Note that a job of this user waits for an id, or for a name, which means the user's own jobs; the name as ids begin
+ * with it, with its dash. */
+void waited_add(struct waited *waited, uid_t uid, struct text word);
 
-/* Does a job wait for that one, or one of its owner's for its name?  Where millions are waited for it may say so of
- * another one, until the next process. */
-bool waited_for(struct waited *waited, const struct job_place *place);
+enum waiter { WAITER_NONE, WAITER_OTHERS, WAITER_OWNER };
+
+/* Does a job wait for that one: a job of its owner, by its id or its name, or only others', by its id?  Where millions
+ * are waited for it may say so of another one, until the next process. */
+enum waiter waited_for(struct waited *waited, const struct job_place *place);
 
 #endif

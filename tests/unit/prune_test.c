@@ -12,7 +12,8 @@
 #include "stages/prune/waited.h"
 #include "stages/shared/control_file.h"
 
-static const int64_t noon = 1790000000000; /* 2026-09-21T13:33:20Z */
+static const int64_t noon = 1790000000000;         /* 2026-09-21T13:33:20Z */
+static const int64_t end_of_first = 1780358400000; /* of June, 2026 */
 static struct prune_report report;
 static struct arena *arena;
 static struct system_calls real;
@@ -350,6 +351,28 @@ static void what_is_waited_for_or_wanted_stays(void **state)
     assert_int_equal(count_lines(one), 0);
 }
 
+/* Whoever names the id of another user's job keeps it for a week more than `keep` says, and their own for as long as
+ * they wait. */
+static void the_job_of_another_stays_a_week_longer(void **state)
+{
+    (void)state;
+    write_settings("keep: {done: 10d}\n");
+    put_done(one, "2026-06-01");
+    put_done(two, "2026-06-01");
+    put_held(1001, "h-1kzzzzzzz0005", one, one); /* 1000 has both */
+    put_held(1000, "h-1kzzzzzzz0006", two, two);
+    now = end_of_first + 17 * CLOCK_DAY - 1;
+    prune();
+    assert_int_equal(report.waited_for, 2);
+    assert_true(is_in_done(one, "2026-06-01"));
+    now++;
+    prune();
+    assert_int_equal(report.waited_for, 1);
+    assert_false(is_in_done(one, "2026-06-01"));
+    assert_int_equal(count_lines(one), 1);
+    assert_true(is_in_done(two, "2026-06-01"));
+}
+
 /* However many words jobs wait for, these stay, and nearly all others go. */
 static void many_words_keep_no_others(void **state)
 {
@@ -360,18 +383,18 @@ static void many_words_keep_no_others(void **state)
     (void)state;
     for (int i = 0; i < WORDS; i++) {
         snprintf(place.id, sizeof(place.id), "n%d-1kzzzzzzz0001", i);
-        waited_add(waited, text_of(place.id));
+        waited_add(waited, 1000, text_of(place.id));
     }
-    waited_add_name(waited, 1000, TEXT("named-"));
+    waited_add(waited, 1000, TEXT("named-"));
     for (int i = 0; i < WORDS; i += WORDS / 1000) {
         snprintf(place.id, sizeof(place.id), "n%d-1kzzzzzzz0001", i);
-        assert_true(waited_for(waited, &place));
+        assert_int_equal(waited_for(waited, &place), WAITER_OWNER);
     }
     snprintf(place.id, sizeof(place.id), "named-1kzzzzzzz0002");
-    assert_true(waited_for(waited, &place)); /* nobody can tell whose it is */
+    assert_int_equal(waited_for(waited, &place), WAITER_OWNER); /* nobody can tell whose it is */
     for (int i = 0; i < OTHERS; i++) {
         snprintf(place.id, sizeof(place.id), "o%d-1kzzzzzzz0001", i);
-        kept += waited_for(waited, &place);
+        kept += waited_for(waited, &place) != WAITER_NONE;
     }
     assert_in_range(kept, 0, OTHERS / 10);
     waited_free(waited);
@@ -663,6 +686,7 @@ int main(void)
         TEST(a_dry_run_changes_nothing),
         TEST(archives_have_the_modes_of_files),
         TEST(what_is_waited_for_or_wanted_stays),
+        TEST(the_job_of_another_stays_a_week_longer),
         TEST(many_words_keep_no_others),
         TEST(a_retry_asked_for_meanwhile_is_not_lost),
         TEST(another_end_is_another_line),

@@ -50,6 +50,10 @@ void stage_close(struct stage *stage);
  * sentence. */
 int stage_lock_pass(const struct stage *stage, const char *name, int *lock, struct error *error);
 
+/* The most milliseconds between two scans of rendered/, submitted/ or failed/, to which only dlspool writes
+ * (watcher/watch.h): how late a job is found at the latest whose notification was lost. */
+extern const int64_t stage_longest_scan;
+
 /* Wait until `descriptor` (-1: none) is readable, the time `until` (of clock_elapsed) has come, or
  * the stage is told to stop.  False when it was told to stop. */
 bool stage_wait(struct stage *stage, int descriptor, int64_t until);

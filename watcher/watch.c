@@ -29,6 +29,7 @@ enum {
     LONGEST_REST = 10000,  /* milliseconds to rest after a scan at most, however long it took */
     INOTIFY_RETRY = 60000, /* milliseconds until inotify is tried again */
     READ_SIZE = 65536,     /* bytes, for events and for directory entries */
+    SCAN_SHARE = 100,      /* where scans are only an insurance: one in so much of the time */
 };
 
 /* Without IN_MODIFY: a file that must become quiet is looked at anyway, and a writer of many small
@@ -51,9 +52,12 @@ struct watch {
     bool local, warned, owed; /* owed: a scan is wanted before `due` */
     bool missed;              /* events: names may have changed untold */
     const char *lost;         /* what happened to the directory; NULL: nothing */
-    int64_t interval, remote_interval;
-    int64_t due;      /* when the next regular scan begins */
+    int64_t interval, remote_interval, longest;
+    int64_t due;      /* when the next regular scan begins, */
+    int64_t usual;    /* and when it would begin after the interval */
     int64_t earliest; /* when a scan that is owed may begin */
+    int64_t looking;  /* since when a part of a scan is found and handed out; 0: that is not so */
+    int64_t cost;     /* milliseconds that the parts of this scan have taken */
     int64_t inotify_retry;
     struct names *names; /* payload: unsigned int, WATCH_ flags */
     size_t limit;
@@ -121,6 +125,7 @@ struct watch *watch_open(int directory, const char *path, const struct watch_set
         .interval = settings->interval ? settings->interval : DEFAULT_INTERVAL,
         .remote_interval =
             settings->remote_interval ? settings->remote_interval : DEFAULT_REMOTE_INTERVAL,
+        .longest = settings->longest,
         .limit = settings->names ? settings->names : DEFAULT_NAMES,
         .scan = {.file = -1},
         .events = memory_resize(NULL, READ_SIZE),
@@ -174,11 +179,37 @@ void watch_rescan(struct watch *watch)
     watch->owed = true;
 }
 
+void watch_expect(struct watch *watch)
+{
+    watch->due = watch->usual;
+}
+
+/* A part of a scan was found and handed out.  When it was the last one, the next scan waits as long as all of them ask
+ * for. */
+static void note_cost(struct watch *watch)
+{
+    int64_t now = clock_elapsed();
+    watch->cost += now - watch->looking;
+    watch->looking = 0;
+    if (watch->scan.file >= 0)
+        return;
+    int64_t rest = watch->cost * (SCAN_SHARE - 1);
+    watch->cost = 0;
+    if (!watch->local || watch->inotify < 0)
+        return;
+    rest = rest < watch->longest ? rest : watch->longest;
+    if (watch->due < now + rest)
+        watch->due = now + rest;
+}
+
 bool watch_next(struct watch *watch, struct watch_name *name)
 {
     unsigned int *flags = names_first(watch->names);
-    if (!flags)
+    if (!flags) {
+        if (watch->looking)
+            note_cost(watch);
         return false;
+    }
     struct text text = names_text(flags);
     memcpy(name->name, text.data, text.length + 1);
     name->length = text.length;
@@ -306,7 +337,7 @@ static int scan_some(struct watch *watch)
     int64_t interval = interval_of(watch);
     end_scan(watch);
     watch->earliest = now + rest;
-    watch->due = now + (interval > rest ? interval : rest);
+    watch->due = watch->usual = now + (interval > rest ? interval : rest);
     return 0;
 }
 
@@ -314,6 +345,7 @@ static int scan_if_wanted(struct watch *watch, int64_t now, struct error *error)
 {
     if (watch->scan.file < 0 && begin_scan(watch, now))
         goto fail;
+    watch->looking = watch->looking ? watch->looking : now;
     if (scan_some(watch))
         goto fail;
     return 0;
@@ -325,7 +357,7 @@ fail:
     watch->missed = watch->missed || watch->scan.missed;
     end_scan(watch);
     watch->owed = true;
-    watch->earliest = watch->due = now + interval_of(watch);
+    watch->earliest = watch->due = watch->usual = now + interval_of(watch);
     return -1;
 }
 

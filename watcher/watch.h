@@ -14,6 +14,8 @@
  * by default), one whole scan follows.  A scan begins only when all names of the previous one have
  * been handed out and a rest as long as that scan, up to ten seconds, has passed: neither a flood
  * nor a slow consumer makes it scan in a loop.
+ * Where inotify tells everything, a scan is only an insurance: with `longest`, it and the looks of the consumer at what
+ * it found take at most a hundredth of the time, so that a large directory is scanned the less often.
  * What a scan finds after events were lost, or without inotify, may have changed untold: it has WATCH_CHANGED, too.
  *
  * Names that begin with a dot are never delivered.
@@ -49,7 +51,10 @@ enum {                       /* what was seen of a name, or-ed together */
 struct watch_settings {      /* 0 stands for the default */
     int64_t interval;        /* milliseconds between scans of a local directory; 5000 */
     int64_t remote_interval; /* of a remote one, or one without inotify; 2000 */
-    size_t names;            /* how many names may wait; 16384 */
+    /* Of a local directory which only our own processes change, each time with an event: the most milliseconds between
+     * scans, however long they take; none: the interval. */
+    int64_t longest;
+    size_t names; /* how many names may wait; 16384 */
 };
 
 struct watch;
@@ -87,5 +92,9 @@ bool watch_next(struct watch *watch, struct watch_name *name);
 
 /* Scan as soon as the rest after the last scan allows, without waiting for the interval. */
 void watch_rescan(struct watch *watch);
+
+/* Something in the directory has to be looked at again, of which no event will tell: scan when the interval is over,
+ * however long the last scan took. */
+void watch_expect(struct watch *watch);
 
 #endif

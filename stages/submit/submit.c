@@ -13,6 +13,7 @@
  */
 #include "stages/submit/inside.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -205,9 +206,10 @@ static size_t submit_batch(struct submitter *submitter)
     for (size_t i = 0; i < count; i++)
         handover_note_outcome(submitter, &submitter->items[i]);
     adapt_window(submitter, count);
-    if (spool_sync(&stage->spool, &error))
+    if (spool_sync(&stage->spool, &error)) {
         log_warn("%s; the outcomes are written again", error.text);
-    else if (!stage_is_fenced(stage)) /* a sync can take as long as a stop */
+        watch_expect(submitter->watch); /* they have left the queue */
+    } else if (!stage_is_fenced(stage)) /* a sync can take as long as a stop */
         handover_move(submitter, count);
 
     for (size_t i = 0; i < count; i++) {
@@ -265,12 +267,17 @@ static void take_job(struct submitter *submitter, const char *id)
     struct job_record record;
     memcpy(place.id, id, strlen(id) + 1);
     memcpy(queued.id, place.id, ID_SIZE);
-    if (give_up(&submitter->stage, submitter->guard, &place, submitter->executor))
+    if (give_up(&submitter->stage, submitter->guard, &place, submitter->executor)) {
+        watch_expect(submitter->watch); /* it may still be there */
         return;
+    }
     guard_enter(submitter->guard, id, 0);
     int job = job_open(&submitter->stage.spool, &place);
-    if (job < 0)
+    if (job < 0) {
+        if (errno != ENOENT)
+            watch_expect(submitter->watch);
         return;
+    }
     struct arena *lasting = opened_arena(submitter->opened);
     bool readable = record_read(job, lasting ? lasting : submitter->arena, &record, NULL) == 0;
     if (readable) {
@@ -458,6 +465,7 @@ static void trim_memory(struct submitter *submitter)
     submitter->trim_due = 0;
 }
 
+/* Take what is new in rendered/, plan, submit what can be submitted, and say what the others wait for. */
 static int64_t submit_round(struct stage *stage)
 {
     struct submitter *submitter = (struct submitter *)stage;
@@ -468,13 +476,18 @@ static int64_t submit_round(struct stage *stage)
         sharing_look(submitter);
         opened_clear(submitter->opened); /* The plan may change their sizes. */
     }
-    if (planning_make_plan(submitter->planning, answers) && planning_is_on(submitter->planning))
+    if (planning_make_plan(submitter->planning, answers) && planning_is_on(submitter->planning)) {
+        if (submitter->next[0]) /* when nothing is planned any more, it is in no queue */
+            watch_expect(submitter->watch);
         submitter->next[0] = '\0'; /* The plan contains that job if it is still in rendered/. */
+    }
     if (answers)
         submit_all(submitter);
     opened_clear(submitter->opened);
     tell_waiting(submitter);
     trim_memory(submitter);
+    if (submitter->probe) /* while it does not answer, scans find what is to be killed or held */
+        watch_expect(submitter->watch);
     int64_t due = next_round(submitter);
     return submitter->trim_due && submitter->trim_due < due ? submitter->trim_due : due;
 }
@@ -548,7 +561,8 @@ static struct stage *submit_open(const char *directory, struct error *error)
     submitter->items = memory_allocate(submitter->item_count * sizeof(*submitter->items));
     count_descriptors(submitter);
     submitter->arena = arena_new();
-    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    struct watch_settings watching = {.interval = stage->settings.scan_interval,
+                                      .longest = stage_longest_scan};
     submitter->executor = sealed ? NULL : stage_executor(stage, error);
     admission_look_for_pause(submitter, true);
     if (submitter->executor) {

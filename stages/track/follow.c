@@ -47,8 +47,10 @@ static bool learn_job(struct round *round, struct followed *followed)
         return true;
     if (followed->job >= 0)
         close_job(followed);
-    if (!known)
+    if (!known) {
+        watch_expect(tracker->watch);
         track_forget(tracker, followed->tracked);
+    }
     return false;
 }
 
@@ -73,6 +75,7 @@ static bool open_job(struct round *round, struct tracked *tracked)
     }
     if (followed->job >= 0 && tracked->orphan) {
         sys.close(followed->job);
+        watch_expect(round->tracker->watch);
         track_forget(round->tracker,
                      tracked); /* it has come back, and will be followed like any other */
         return false;

@@ -236,8 +236,8 @@ static void take_name(struct tracker *tracker, struct text id, bool changed)
     struct tracked *tracked = names_find(tracker->jobs, id);
     if (tracked && changed && tracked->learned && !tracked->sized)
         look_for_request(tracker, id, tracked);
-    if (!tracked && id_valid(id))
-        names_add(tracker->jobs, id); /* when there are too many, it waits */
+    if (!tracked && id_valid(id) && !names_add(tracker->jobs, id))
+        watch_expect(tracker->watch); /* there are too many: it waits */
 }
 
 static void take_names(struct tracker *tracker)
@@ -333,6 +333,7 @@ static size_t count_logs(const struct tracker *tracker)
     return allowed > others && mount_is_local(tracker->stage.spool.root) ? allowed - others : 0;
 }
 
+/* Open the stage: the executor, what diagnoses failed jobs, and the watch on submitted/. */
 static struct stage *track_open(const char *directory, struct error *error)
 {
     struct tracker *tracker = memory_allocate(sizeof(*tracker));
@@ -341,7 +342,8 @@ static struct stage *track_open(const char *directory, struct error *error)
         free(tracker);
         return NULL;
     }
-    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    struct watch_settings watching = {.interval = stage->settings.scan_interval,
+                                      .longest = stage_longest_scan};
     int sealed = seal_read_key(&stage->spool, stage->settings.user, &stage->key, error);
     tracker->arena = arena_new();
     tracker->logs_most = count_logs(tracker);

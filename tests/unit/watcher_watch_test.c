@@ -377,6 +377,47 @@ static void scans_rest_as_long_as_they_take(void **state)
     watch_close(watch);
 }
 
+static int pretend_nfs(int file, struct statfs *status)
+{
+    (void)file;
+    memset(status, 0, sizeof(*status));
+    status->f_type = 0x6969;
+    return 0;
+}
+
+/* A scan of 40 ms, of which events tell everything, and when the next one is due. */
+static int64_t rest_after_scan(const struct watch_settings *settings, bool expects)
+{
+    struct watch_name name;
+    struct watch *watch = open_watch(settings);
+    sys.getdents = slow_getdents;
+    collect(watch);
+    while (watch_next(watch, &name))
+        continue;
+    if (expects)
+        watch_expect(watch);
+    int64_t rest = watch_due(watch) - clock_elapsed();
+    sys.getdents = real.getdents;
+    put_renamed(scratch.directory, "new", "x");
+    assert_true(flags_of_next(watch, "new") & WATCH_RENAMED_IN);
+    watch_close(watch);
+    return rest;
+}
+
+static void scans_that_are_an_insurance_take_a_hundredth_of_the_time(void **state)
+{
+    (void)state;
+    struct watch_settings settings = {.interval = 100, .remote_interval = 100};
+    assert_in_range(rest_after_scan(&settings, false), 0, 100);
+    settings.longest = 600000;
+    assert_in_range(rest_after_scan(&settings, false), 3000, 600000);
+    assert_in_range(rest_after_scan(&settings, true), 0, 100);
+    settings.longest = 1000;
+    assert_in_range(rest_after_scan(&settings, false), 500, 1000);
+    sys.fstatfs = pretend_nfs;
+    assert_in_range(rest_after_scan(&settings, false), 0, 100);
+}
+
 static void a_hundred_thousand_names_are_scanned_quickly(void **state)
 {
     (void)state;
@@ -453,14 +494,6 @@ static void rename_to_delivery_is_quick(void **state)
     print_message("rename to delivery: median %lld us\n", (long long)times[ROUNDS / 2] / 1000);
     assert_true(times[ROUNDS / 2] < 50 * (int64_t)1000000);
     watch_close(watch);
-}
-
-static int pretend_nfs(int file, struct statfs *status)
-{
-    (void)file;
-    memset(status, 0, sizeof(*status));
-    status->f_type = 0x6969;
-    return 0;
 }
 
 static void a_remote_directory_is_scanned_more_often(void **state)
@@ -613,6 +646,7 @@ int main(void)
         WATCH_TEST(a_small_table_still_reaches_every_name),
         WATCH_TEST(events_that_do_not_fit_lead_to_a_scan),
         WATCH_TEST(scans_rest_as_long_as_they_take),
+        WATCH_TEST(scans_that_are_an_insurance_take_a_hundredth_of_the_time),
         WATCH_TEST(a_hundred_thousand_names_are_scanned_quickly),
         WATCH_TEST(timed_scans_deliver_what_stays_and_idling_is_cheap),
         WATCH_TEST(rename_to_delivery_is_quick),

@@ -1,7 +1,8 @@
 /* stages/prune/daily.c - a pass once a day, as a stage; and at once, for `dlspool prune`
  *
  * When the last pass was is in history/archive/pruned, with the rules by which it went: other rules are applied at
- * once.
+ * once.  A clock that was set forward makes everything old: where more time seems to have gone by since the last pass
+ * than the clock says that nobody can set, none is made until a day later, when the clock that was set back has been.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,45 +41,104 @@ static void print_rules(const struct settings *settings, char text[static RULES_
              keep->failed, keep->output, keep->size);
 }
 
-/* In how many milliseconds a pass is due. */
-static int64_t due_in(const struct pruner *pruner)
+/* What the file says of the last pass, or of the doubt about the clock in its place. */
+struct last_pass {
+    int64_t time;     /* INT64_MAX: there was none */
+    int64_t elapsed;  /* clock_elapsed() then */
+    bool is_to_count; /* for a day: it went by the rules of today, or was none */
+};
+
+static struct last_pass read_last(const struct pruner *pruner)
 {
+    struct last_pass last = {.time = INT64_MAX};
     struct buffer bytes = {0};
     struct event event;
     char rules[RULES_SIZE];
-    int64_t due = 0;
     int archive = parts_open(&pruner->stage.spool, false);
     print_rules(&pruner->stage.settings, rules);
     if (archive >= 0 && file_read_at(archive, file_name, FILE_LIMIT, &bytes, NULL) == 0) {
         struct arena *arena = arena_new();
         struct text rest = buffer_text(&bytes);
-        while (eventlog_next(&rest, &event))
-            if (text_is(eventlog_get(arena, &event, "rules"), rules))
-                due = event.time + CLOCK_DAY - clock_now();
+        while (eventlog_next(&rest, &event)) {
+            last.time = event.time;
+            last.elapsed = eventlog_get_number(&event, "elapsed_ms", 0);
+            last.is_to_count = text_is(event.name, "doubted") ||
+                               text_is(eventlog_get(arena, &event, "rules"), rules);
+        }
         arena_free(arena);
     }
     buffer_free(&bytes);
     if (archive >= 0)
         sys.close(archive);
+    return last;
+}
+
+/* In how many milliseconds a pass is due. */
+static int64_t due_in(const struct last_pass *last, int64_t now)
+{
+    int64_t due = last->is_to_count ? last->time + CLOCK_DAY - now : 0;
     return due < 0 || due > CLOCK_DAY ? 0 : due;
+}
+
+/* May the clock have been set forward since the last pass?  After another start of the machine, or by another host,
+ * nothing tells, so then no more than a day may have gone by. */
+static bool is_doubtful(const struct last_pass *last, int64_t now, int64_t elapsed)
+{
+    const int64_t unequal = (int64_t)3600 * 1000;
+    if (last->time > now || now - last->time <= CLOCK_DAY + unequal)
+        return false;
+    int64_t more = now - last->time - (elapsed - last->elapsed);
+    return more > unequal || more < -unequal;
+}
+
+static void note(struct pruner *pruner, const struct buffer *line)
+{
+    struct error error;
+    if (spool_file_renew(pruner->archive, file_name, buffer_text(line), FILE_MODE, &error))
+        log_warn("%s", error.text);
+}
+
+static void begin_note(const struct pruner *pruner, const char *event, int64_t now,
+                       struct buffer *line)
+{
+    char rules[RULES_SIZE];
+    print_rules(&pruner->stage.settings, rules);
+    eventlog_start(line, now, event);
+    eventlog_add_number(line, "elapsed_ms", clock_elapsed());
+    eventlog_add_string(line, "rules", rules);
+}
+
+/* Have no pass made for a day. */
+static int note_doubt(struct pruner *pruner, const struct last_pass *last, int64_t now)
+{
+    struct buffer line = {0};
+    char then[CLOCK_TEXT_SIZE];
+    if (pruner->archive < 0)
+        pruner->archive = parts_open(&pruner->stage.spool, true);
+    if (pruner->archive < 0)
+        return -1;
+    begin_note(pruner, "doubted", now, &line);
+    eventlog_end(&line);
+    note(pruner, &line);
+    buffer_free(&line);
+    log_warn(
+        "nothing is pruned for a day: by the clock more time has gone by since the last pass (%s) than can be "
+        "known; if the clock is wrong, set it",
+        clock_format(last->time, then));
+    return 0;
 }
 
 static void note_pass(struct pruner *pruner)
 {
     struct buffer line = {0};
-    struct error error;
-    char rules[RULES_SIZE];
     const struct prune_report *report = &pruner->report;
-    print_rules(&pruner->stage.settings, rules);
-    eventlog_start(&line, pruner->now, "pass");
-    eventlog_add_string(&line, "rules", rules);
+    begin_note(pruner, "pass", pruner->now, &line);
     for (int i = 0; i < PRUNE_RULES; i++)
         eventlog_add_number(&line, prune_rule_name((enum prune_rule)i), report->rules[i].jobs);
     eventlog_add_number(&line, "waited_for", report->waited_for);
     eventlog_add_number(&line, "archived_bytes", report->archived_bytes);
     eventlog_end(&line);
-    if (spool_file_renew(pruner->archive, file_name, buffer_text(&line), FILE_MODE, &error))
-        log_warn("%s", error.text);
+    note(pruner, &line);
     buffer_free(&line);
 }
 
@@ -117,12 +177,17 @@ static int64_t prune_round(struct stage *stage)
 {
     struct pruner *pruner = (struct pruner *)stage;
     struct error error;
-    int64_t now = clock_elapsed();
+    int64_t now = clock_elapsed(), time = clock_now();
     if (now < pruner->next)
         return pruner->next;
-    pruner->next = now + due_in(pruner);
+    const struct last_pass last = read_last(pruner);
+    pruner->next = now + due_in(&last, time);
     if (now < pruner->next || stage_is_fenced(stage))
         return pruner->next;
+    if (is_doubtful(&last, time, now)) {
+        pruner->next = now + (note_doubt(pruner, &last, time) ? again_after_failure : CLOCK_DAY);
+        return pruner->next;
+    }
     int result = make_pass(pruner, &error);
     if (result < 0)
         log_warn("%s", error.text);

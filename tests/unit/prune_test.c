@@ -529,6 +529,51 @@ static void a_pass_is_made_once_a_day(void **state)
     assert_false(is_in_done(two, "2026-08-01"));
 }
 
+/* The clock is set forward by a year: for a day nothing goes, with a restart of the stage and with other rules, and
+ * nothing at all when it is set back by then. */
+static void a_clock_that_is_set_forward_is_doubted(void **state)
+{
+    const int64_t year = 365 * CLOCK_DAY;
+    (void)state;
+    open_stage();
+    stage_kind->round(stage);
+    put_done(one, "2026-09-20");
+    now += year;
+    run_round_after(CLOCK_DAY);
+    assert_true(is_in_done(one, "2026-09-20"));
+    close_stage();
+    write_settings("keep: {done: 80d}\n");
+    open_stage();
+    run_round_after(CLOCK_DAY - 1000);
+    assert_true(is_in_done(one, "2026-09-20"));
+    now -= year;
+    run_round_after(1000);
+    run_round_after(CLOCK_DAY);
+    assert_true(is_in_done(one, "2026-09-20"));
+    now += year;
+    run_round_after(CLOCK_DAY);
+    assert_true(is_in_done(one, "2026-09-20"));
+    run_round_after(CLOCK_DAY); /* it stays so */
+    assert_false(is_in_done(one, "2026-09-20"));
+}
+
+/* The machine was off for a month, or another host goes on: what tells how much time has gone by begins anew. */
+static void what_nobody_knows_is_doubted_for_a_day(void **state)
+{
+    (void)state;
+    open_stage();
+    stage_kind->round(stage);
+    put_done(one, "2026-06-01");
+    close_stage();
+    now += 30 * CLOCK_DAY;
+    elapsed = 1000;
+    open_stage();
+    run_round_after(0);
+    assert_true(is_in_done(one, "2026-06-01"));
+    run_round_after(CLOCK_DAY);
+    assert_false(is_in_done(one, "2026-06-01"));
+}
+
 /* ---- a pass that ends anywhere ---- */
 
 static long calls, fault_at;
@@ -693,6 +738,8 @@ int main(void)
         TEST(output_goes_first),
         TEST(the_oldest_go_until_it_is_small_enough),
         TEST(a_pass_is_made_once_a_day),
+        TEST(a_clock_that_is_set_forward_is_doubted),
+        TEST(what_nobody_knows_is_doubted_for_a_day),
         TEST(a_pass_may_be_killed_at_any_call),
         TEST(any_call_may_fail),
     };

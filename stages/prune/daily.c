@@ -98,12 +98,10 @@ static void note(struct pruner *pruner, const struct buffer *line)
         log_warn("%s", error.text);
 }
 
-static void begin_note(const struct pruner *pruner, const char *event, int64_t now,
-                       struct buffer *line)
+static void add_circumstances(const struct pruner *pruner, struct buffer *line)
 {
     char rules[RULES_SIZE];
     print_rules(&pruner->stage.settings, rules);
-    eventlog_start(line, now, event);
     eventlog_add_number(line, "elapsed_ms", clock_elapsed());
     eventlog_add_string(line, "rules", rules);
 }
@@ -117,7 +115,8 @@ static int note_doubt(struct pruner *pruner, const struct last_pass *last, int64
         pruner->archive = parts_open(&pruner->stage.spool, true);
     if (pruner->archive < 0)
         return -1;
-    begin_note(pruner, "doubted", now, &line);
+    eventlog_start(&line, now, "doubted");
+    add_circumstances(pruner, &line);
     eventlog_end(&line);
     note(pruner, &line);
     buffer_free(&line);
@@ -132,7 +131,8 @@ static void note_pass(struct pruner *pruner)
 {
     struct buffer line = {0};
     const struct prune_report *report = &pruner->report;
-    begin_note(pruner, "pass", pruner->now, &line);
+    eventlog_start(&line, pruner->now, "pass");
+    add_circumstances(pruner, &line);
     for (int i = 0; i < PRUNE_RULES; i++)
         eventlog_add_number(&line, prune_rule_name((enum prune_rule)i), report->rules[i].jobs);
     eventlog_add_number(&line, "waited_for", report->waited_for);

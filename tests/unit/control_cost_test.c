@@ -8,7 +8,7 @@
 
 #define ID "one-1m7y5dm13etb1"
 
-enum { FEW = 10, MANY = 10000, OWNER = 1 };
+enum { FEW = 10, NAMED = 1000, MANY = 10000, OWNER = 1 };
 
 static const int64_t noon = 1767268800000; /* 2026-01-01 */
 static struct system_calls real;
@@ -158,6 +158,27 @@ static void what_comes_later_is_found_in_the_next_batch(void **state)
     assert_non_null(strstr(error.text, "belongs to nobody"));
 }
 
+static int count_place(void *context, const struct job_place *place)
+{
+    int *count = context;
+    assert_int_equal(place->state, STATE_FAILED);
+    ++*count;
+    return 0;
+}
+
+static void each_name_of_many_is_found(void **state)
+{
+    (void)state;
+    put_jobs(0, NAMED);
+    for (int i = 0; i < NAMED; i++) {
+        char name[16];
+        int count = 0;
+        snprintf(name, sizeof(name), "job%d", i);
+        assert_int_equal(name_index_visit(names, text_of(name), count_place, &count, &error), 0);
+        assert_int_equal(count, 1);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
@@ -166,6 +187,7 @@ int main(void)
         TEST(the_number_of_jobs_costs_one_look_a_batch),
         TEST(a_job_that_has_moved_since_is_found),
         TEST(what_comes_later_is_found_in_the_next_batch),
+        TEST(each_name_of_many_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

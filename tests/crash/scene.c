@@ -318,15 +318,15 @@ uint64_t world_digest(const struct world *world)
     return tree_digest(world->outside, tree_digest(world->spool, 0));
 }
 
-/* How many of the user's control files were refused: another is dropped for each. */
-static size_t count_refused(const struct world *world)
+/* How many of the user's control files whose names begin so were refused: another is dropped for each. */
+static size_t count_refused(const struct world *world, const char *beginning)
 {
     char path[TREE_PATH_SIZE];
     size_t count = 0;
     snprintf(path, sizeof(path), "%s/failed", world->spool);
     struct tree_names names = tree_list(path);
     for (size_t i = 0; i < names.count; i++)
-        count += strncmp(names.names[i], "kill-", 5) == 0;
+        count += strncmp(names.names[i], beginning, strlen(beginning)) == 0;
     tree_list_free(&names);
     return count;
 }
@@ -433,12 +433,13 @@ static int raise_waiting(const struct world *world, drop_observer *seen)
     return count;
 }
 
-/* Jobs of submitted/ that are to stand still are held with their memory, and released as soon as they stand still.
- * Returns how many control files were dropped. */
+/* Jobs of submitted/ that are to stand still are held with their memory, and released as soon as they stand still,
+ * once more when the release was refused.  Returns how many control files were dropped. */
 static int suspend_running(const struct world *world, drop_observer *seen)
 {
-    char path[TREE_PATH_SIZE], hold[TREE_PATH_SIZE], bytes[128];
+    char path[TREE_PATH_SIZE], hold[TREE_PATH_SIZE], bytes[128], note[64];
     int count = 0;
+    snprintf(note, sizeof(note), "released-%zu.note", count_refused(world, "release-"));
     snprintf(path, sizeof(path), "%s/submitted", world->spool);
     struct tree_names names = tree_list(path);
     for (size_t i = 0; i < names.count; i++) {
@@ -451,7 +452,7 @@ static int suspend_running(const struct world *world, drop_observer *seen)
         snprintf(path, sizeof(path), "%s/%s-a1.suspended", world->outside, names.names[i]);
         snprintf(hold, sizeof(hold), "%s/incoming/hold.yaml", world->spool);
         if (!held && access(path, F_OK) == 0 && access(hold, F_OK))
-            count += drop_once(world, "released.note", "release.yaml", bytes, seen);
+            count += drop_once(world, note, "release.yaml", bytes, seen);
     }
     tree_list_free(&names);
     return count;
@@ -462,7 +463,7 @@ int world_user_acts(const struct world *world, drop_observer *seen)
     char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
     int count = decide_waiting(world, seen) + raise_waiting(world, seen) +
                 revoke_token(world, seen) + suspend_running(world, seen);
-    size_t refused = count_refused(world);
+    size_t refused = count_refused(world, "kill-");
     snprintf(path, sizeof(path), "%s/submitted", world->spool);
     struct tree_names names = tree_list(path);
     for (size_t i = 0; i < names.count; i++) {

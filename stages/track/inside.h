@@ -85,6 +85,8 @@ struct tracked {
     int64_t
         suspended; /* time of day since when it stands still, held with its memory; 0: it does not */
     int64_t suspended_for; /* milliseconds for which it did before, in this attempt */
+    bool seen_running;     /* since this process began to track it */
+    int64_t clock_ahead;   /* then: clock_now() is so much more than clock_elapsed() */
     bool may_stand;        /* it may stand still although its log does not say so */
     struct lost_job *lost; /* its directory is gone (lost.h); NULL: it exists */
     bool orphan;           /* only its id and attempt are known, from the executor */
@@ -202,7 +204,7 @@ void suspend_jobs(struct round *round);
 /* Milliseconds for which the job has stood still in this attempt. */
 int64_t suspend_time(const struct tracked *tracked, int64_t now);
 /* Is its time limit over, which the executor does not keep? */
-bool suspend_limit_is_over(const struct tracked *tracked, const struct job_poll *poll);
+bool suspend_limit_is_over(struct tracked *tracked, const struct job_poll *poll);
 
 /* preempt.c: the number of a signal that a job file may name. */
 int track_signal_number(struct text name);

@@ -46,12 +46,23 @@ int64_t suspend_time(const struct tracked *tracked, int64_t now)
     return tracked->suspended_for + (standing > 0 ? standing : 0);
 }
 
-bool suspend_limit_is_over(const struct tracked *tracked, const struct job_poll *poll)
+/* How late it is for a job that runs: by the clock when it was first seen to run, and from then on by the one that
+ * nobody can set, as a clock that is set forward must end no job. */
+static int64_t steady_now(struct tracked *tracked)
 {
-    int64_t now = clock_now();
-    return poll->untimed && tracked->time_limit && poll->started && !tracked->array &&
-           poll->phase == PHASE_RUNNING && !tracked->suspended &&
-           now - poll->started - suspend_time(tracked, now) >= tracked->time_limit;
+    if (!tracked->seen_running) {
+        tracked->seen_running = true;
+        tracked->clock_ahead = clock_now() - clock_elapsed();
+    }
+    return clock_elapsed() + tracked->clock_ahead;
+}
+
+bool suspend_limit_is_over(struct tracked *tracked, const struct job_poll *poll)
+{
+    if (!poll->untimed || !tracked->time_limit || !poll->started || tracked->array ||
+        poll->phase != PHASE_RUNNING || tracked->suspended)
+        return false;
+    return steady_now(tracked) - poll->started - tracked->suspended_for >= tracked->time_limit;
 }
 
 /* ---- what is to be ---- */

@@ -215,6 +215,20 @@ static void a_time_limit_does_not_run_meanwhile(void **state)
     assert_int_equal(fake.forced, 1);
 }
 
+static void a_clock_that_is_set_does_not_end_it(void **state)
+{
+    (void)state;
+    begin(10000, "");
+    run_round_after(4000); /* it has run for five seconds */
+    now += 7200000;
+    run_round_after(4900);
+    now -= 86400000;
+    run_round_after(0);
+    assert_int_equal(fake.cancels, 0);
+    run_round_after(100);
+    assert_int_equal(fake.cancels, 1);
+}
+
 static void an_executor_that_keeps_limits_is_left_to_it(void **state)
 {
     (void)state;
@@ -249,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_where_the_site_allows_it, set_up, close_spool),
         cmocka_unit_test_setup_teardown(a_killed_job_goes_on_to_its_end, set_up, close_spool),
         cmocka_unit_test_setup_teardown(a_time_limit_does_not_run_meanwhile, set_up, close_spool),
+        cmocka_unit_test_setup_teardown(a_clock_that_is_set_does_not_end_it, set_up, close_spool),
         cmocka_unit_test_setup_teardown(an_executor_that_keeps_limits_is_left_to_it, set_up,
                                         close_spool),
         cmocka_unit_test_setup_teardown(each_task_of_an_array_has_its_own_limit, set_up,

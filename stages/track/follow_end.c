@@ -258,19 +258,19 @@ static bool move_ended(struct round *round)
     struct spool *spool = &round->tracker->stage.spool;
     struct job_day day = {.directory = -1};
     struct error error;
-    bool moved = false, held = false;
+    bool touched[STATE_COUNT] = {false};
     for (size_t i = 0; i < round->count; i++) {
         struct followed *followed = &round->jobs[i];
-        if (!followed->end || !move_job(round->tracker, followed, &day))
-            continue;
-        moved = true;
-        held = held || followed->place.state == STATE_HELD;
+        if (followed->end && move_job(round->tracker, followed, &day))
+            touched[followed->place.state] = touched[STATE_SUBMITTED] = true;
     }
     if (job_close_day(spool, &day, &error))
         log_warn("%s", error.text);
-    if (held && spool_sync_state(spool, STATE_HELD, &error))
-        log_warn("%s", error.text);
-    return moved;
+    touched[STATE_DONE] = false; /* its day was made durable */
+    for (int state = 0; state < STATE_COUNT; state++)
+        if (touched[state] && spool_sync_state(spool, (enum state)state, &error))
+            log_warn("%s", error.text);
+    return touched[STATE_SUBMITTED];
 }
 
 void follow_end_jobs(struct round *round)
@@ -308,7 +308,4 @@ void follow_end_jobs(struct round *round)
         return;
     spool_notify_failed(spool);
     spool_notify_rendered(spool); /* there may be room now */
-    if (spool_sync_state(spool, STATE_FAILED, &error) ||
-        spool_sync_state(spool, STATE_SUBMITTED, &error))
-        log_warn("%s", error.text);
 }

@@ -8,7 +8,7 @@
  *
  *   1. new files are written completely, in a place that no stage reads (.new/), or by appending;
  *   2. spool_sync() makes them durable; 3. the rename publishes, and spool_sync_state() makes the
- *   directory durable; 4. only then is their source removed, and anybody notified.
+ *   directory durable, or the next batch's spool_sync() does; 4. only then is their source removed.
  *
  * Beside the documented directories there are two private ones (mode 0700): `.claims/` holds
  * dropped files from when they are taken out of incoming/ until their job is durable, named

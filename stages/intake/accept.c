@@ -10,15 +10,14 @@
 #include "stages/intake/new_job.h"
 #include "stages/intake/once.h"
 #include "stages/intake/owner.h"
+#include "stages/intake/publish.h"
 #include "stages/intake/take_token.h"
 #include "stages/intake/witness.h"
 #include "stages/prepare/limits.h"
 #include "stages/shared/control.h"
-#include "stages/shared/end_line.h"
 #include "stages/users.h"
 
-enum { MOST_CLAIMS = 1024 };           /* in one batch */
-static const int64_t look_again = 500; /* milliseconds until a changing file is looked at again */
+enum { MOST_CLAIMS = 1024 }; /* in one batch */
 
 struct acceptor *accept_new(struct stage *stage, struct repository *repository)
 {
@@ -29,6 +28,7 @@ struct acceptor *accept_new(struct stage *stage, struct repository *repository)
     acceptor->guard = guard_own();
     acceptor->backlog = backlog_new(stage);
     acceptor->names = name_index_new(&stage->spool);
+    acceptor->publisher = publish_open(stage, MOST_CLAIMS);
     acceptor->items = memory_allocate(MOST_CLAIMS * sizeof(*acceptor->items));
     acceptor->used = 1;
     return acceptor;
@@ -44,6 +44,7 @@ void accept_free(struct acceptor *acceptor)
     arena_free(acceptor->arena);
     backlog_free(acceptor->backlog);
     name_index_free(acceptor->names);
+    publish_close(acceptor->publisher);
     free(acceptor);
 }
 
@@ -170,7 +171,7 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
     if (claim->tries >= GUARD_MOST_TRIES) {
         if (new_job_quarantine(acceptor, item, now, &error)) {
             log_warn("%s; it is retried", error.text);
-            claim->look = clock_elapsed() + look_again;
+            claim->look = clock_elapsed() + PUBLISH_LOOK_AGAIN;
         }
         return;
     }
@@ -206,78 +207,10 @@ static void accept_one(struct acceptor *acceptor, struct acceptance *item)
     if (result < 0)
         log_warn("%s; it is retried", error.text);
     if (item->fate == ACCEPT_KEEP)
-        claim->look = clock_elapsed() + look_again;
+        claim->look = clock_elapsed() + PUBLISH_LOOK_AGAIN;
     buffer_free(&item->bytes);
     arena_reset(acceptor->arena);
     guard_leave(acceptor->guard);
-}
-
-/* Once the copy is durable, check that the original is still what was copied. */
-static void look_once_more(struct acceptor *acceptor, struct acceptance *item)
-{
-    struct spool *spool = &acceptor->stage->spool;
-    struct error error;
-    if (item->fate != ACCEPT_JOB || !item->readable)
-        return;
-    enum drop_result look = drop_unchanged(spool->claims, item->claim->file, &item->drop, &error);
-    if (look != DROP_CHANGING && look != DROP_ERROR)
-        return;
-    if (look == DROP_ERROR)
-        log_warn("%s; it is retried", error.text);
-    job_discard(spool, item->id);
-    item->fate = ACCEPT_KEEP;
-    item->claim->look = clock_elapsed() + look_again;
-}
-
-static void say_published(const struct stage *stage, const struct acceptance *item)
-{
-    tally_add("jobs_accepted_total", "", 1);
-    struct job_place place = {.state = item->state};
-    memcpy(place.id, item->id, sizeof(place.id));
-    int job = item->state == STATE_FAILED ? job_open(&stage->spool, &place) : -1;
-    if (job < 0) {
-        log_detail("%s: %s", item->id, spool_state_name(item->state));
-        return;
-    }
-    end_line_log(job, item->id, item->state);
-    sys.close(job);
-}
-
-static void publish_job(struct acceptor *acceptor, struct acceptance *item)
-{
-    struct error error;
-    item->doubtful = false;
-    if (item->fate != ACCEPT_JOB)
-        return;
-    if (job_publish(&acceptor->stage->spool, item->id, item->state, &error)) {
-        log_warn("%s; it is retried", error.text);
-        job_discard(&acceptor->stage->spool, item->id);
-        item->fate = ACCEPT_KEEP;
-        item->doubtful = true;
-        item->claim->look = clock_elapsed() + look_again;
-    } else {
-        say_published(acceptor->stage, item);
-    }
-}
-
-static void dispose_claim(struct acceptor *acceptor, struct acceptance *item, bool *done)
-{
-    struct error error;
-    struct job_place place = {.state = item->state};
-    *done = item->fate != ACCEPT_KEEP;
-    if (item->fate == ACCEPT_KEEP)
-        return;
-    memcpy(place.id, item->id, sizeof(place.id));
-    if (item->fate == ACCEPT_FOUND)
-        place = item->claim->place;
-    bool keep = item->fate != ACCEPT_CONTROL && !item->readable;
-    if (claim_dispose(&acceptor->stage->spool, item->claim, &place, keep, &error)) {
-        /* The job exists, so the claim will be recognised. */
-        log_warn("%s; it is retried", error.text);
-        item->claim->suspect = true;
-        item->claim->look = clock_elapsed() + look_again;
-        *done = false;
-    }
 }
 
 static void give_up(struct acceptor *acceptor, size_t count)
@@ -286,7 +219,7 @@ static void give_up(struct acceptor *acceptor, size_t count)
         struct acceptance *item = &acceptor->items[i];
         if (item->fate == ACCEPT_JOB)
             job_discard(&acceptor->stage->spool, item->id);
-        item->claim->look = clock_elapsed() + look_again;
+        item->claim->look = clock_elapsed() + PUBLISH_LOOK_AGAIN;
     }
 }
 
@@ -316,12 +249,10 @@ static size_t accept_all(struct acceptor *acceptor, struct claim **claims,
 }
 
 int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *const *refusals,
-                  size_t *count, int64_t until, bool *done, struct error *error)
+                  size_t *count, int64_t until, struct error *error)
 {
     struct spool *spool = &acceptor->stage->spool;
-    bool published[STATE_COUNT] = {false};
     struct error warning;
-    int result = 0;
 
     if (repository_refresh(acceptor->repository, &warning))
         log_warn("%s", warning.text);
@@ -333,24 +264,16 @@ int accept_claims(struct acceptor *acceptor, struct claim **claims, const char *
         arena_reset(acceptor->arena);
         return -1;
     }
-    for (size_t i = 0; i < *count; i++) {
-        done[i] = false;
-        look_once_more(acceptor, &acceptor->items[i]);
-        publish_job(acceptor, &acceptor->items[i]);
-        if (acceptor->items[i].fate == ACCEPT_JOB)
-            published[acceptor->items[i].state] = true;
-    }
-    for (int state = 0; state < STATE_COUNT && !result; state++)
-        if (published[state])
-            result = spool_sync_state(spool, (enum state)state, error);
-    if (published[STATE_HELD])
-        spool_notify_failed(spool);
+    publish_settled(acceptor->publisher);
     for (size_t i = 0; i < *count; i++)
-        claims[i]->suspect = result != 0 || acceptor->items[i].doubtful;
-    for (size_t i = 0; i < *count && !result; i++)
-        dispose_claim(acceptor, &acceptor->items[i], &done[i]);
+        publish_item(acceptor->publisher, &acceptor->items[i]);
     arena_reset(acceptor->arena);
-    return result;
+    return 0;
+}
+
+void accept_settle(struct acceptor *acceptor)
+{
+    publish_settle(acceptor->publisher);
 }
 
 int accept_refusal(struct acceptor *acceptor, struct claim *claim, const struct error *reason,

@@ -29,6 +29,8 @@ struct claim {
     bool suspect;         /* its job may exist already */
     bool found;           /* ... and does, at `place` */
     bool left;            /* it was due, and its batch had no time for it */
+    bool published;       /* its job is there, and the claim waits until that is durable */
+    bool gone;            /* the file was removed: forget the claim */
     struct job_place place;
 };
 

@@ -196,7 +196,8 @@ static size_t count_calm(struct intake *intake)
     size_t calm = 0, changing = 0, held = 0;
     for (size_t i = 0; i < intake->claim_count; i++) {
         changing += intake->claims[i]->changing != 0;
-        calm += intake->claims[i]->changing == 0 && !intake->claims[i]->left;
+        calm += intake->claims[i]->changing == 0 && !intake->claims[i]->left &&
+                !intake->claims[i]->published;
     }
     if (changing < MOST_HELD)
         return calm;
@@ -266,18 +267,21 @@ static int compare_turns(const void *a, const void *b)
 }
 
 /* Owners take turns, as a batch may have no time for all claims; the files of one owner are taken in the order in which
- * they were claimed, since one may be a request to hold a job and the next to release it. */
-static void sort_turns(const struct intake *intake, struct claim_turn *turns)
+ * they were claimed, since one may be a request to hold a job and the next to release it.  Returns how many have
+ * turns. */
+static size_t sort_turns(const struct intake *intake, struct claim_turn *turns)
 {
     struct {
         uid_t owner;
         size_t count;
     } owners[MOST_CLAIMS];
-    size_t owner_count = 0;
+    size_t count = 0, owner_count = 0;
     for (size_t i = 0; i < intake->claim_count; i++)
-        turns[i] = (struct claim_turn){.claim = intake->claims[i], .refusal = intake->refusals[i]};
-    qsort(turns, intake->claim_count, sizeof(*turns), compare_turns);
-    for (size_t i = 0; i < intake->claim_count; i++) {
+        if (!intake->claims[i]->published)
+            turns[count++] =
+                (struct claim_turn){.claim = intake->claims[i], .refusal = intake->refusals[i]};
+    qsort(turns, count, sizeof(*turns), compare_turns);
+    for (size_t i = 0; i < count; i++) {
         uid_t owner = turns[i].claim->owner;
         size_t at = 0;
         while (at < owner_count && owners[at].owner != owner)
@@ -288,7 +292,8 @@ static void sort_turns(const struct intake *intake, struct claim_turn *turns)
         }
         turns[i].rank = owners[at].count++;
     }
-    qsort(turns, intake->claim_count, sizeof(*turns), compare_turns);
+    qsort(turns, count, sizeof(*turns), compare_turns);
+    return count;
 }
 
 /* Choose the claims to accept together.  A claim over which intake has died before is tried by itself; and
@@ -298,12 +303,12 @@ static size_t choose_due(const struct intake *intake, struct claim **claims, con
     struct claim_turn turns[MOST_CLAIMS];
     size_t count = 0, batch = intake->most;
     int64_t now = clock_elapsed();
-    sort_turns(intake, turns);
+    size_t turn_count = sort_turns(intake, turns);
     if (intake->guard)
         batch >>= intake->guard->ends;
     if (batch == 0)
         batch = 1;
-    for (size_t i = 0; i < intake->claim_count && count < batch; i++) {
+    for (size_t i = 0; i < turn_count && count < batch; i++) {
         struct claim *claim = turns[i].claim;
         if (claim->look > now)
             continue;
@@ -351,19 +356,25 @@ static void back_off(struct intake *intake, struct claim **claims, size_t count)
             claims[i]->look = now + intake->trouble;
 }
 
-/* Accept the claims that are due.  Returns how many are gone for good. */
+static void forget_gone(struct intake *intake)
+{
+    for (size_t i = intake->claim_count; i > 0; i--)
+        if (intake->claims[i - 1]->gone)
+            remove_claim(intake, i - 1);
+}
+
+/* Accept the claims that are due.  Returns how many of them have become what they ask for. */
 static size_t accept_due(struct intake *intake)
 {
     struct claim *claims[MOST_CLAIMS];
     const char *refusals[MOST_CLAIMS];
-    bool done[MOST_CLAIMS];
     struct error error;
     size_t finished = 0, chosen = choose_due(intake, claims, refusals), count = chosen;
     if (count == 0)
         return 0;
     int64_t began = clock_elapsed();
-    int result = accept_claims(intake->acceptor, claims, refusals, &count, began + longest_batch,
-                               done, &error);
+    int result =
+        accept_claims(intake->acceptor, claims, refusals, &count, began + longest_batch, &error);
     for (size_t i = 0; i < chosen; i++)
         claims[i]->left = i >= count;
     if (result) {
@@ -374,17 +385,9 @@ static size_t accept_due(struct intake *intake)
     size_batch(intake, count, clock_elapsed() - began);
     if (intake->guard && intake->guard->ends)
         intake->guard->ends--;
-    for (size_t i = 0; i < count; i++) {
-        if (!done[i])
-            continue;
-        for (size_t at = 0; at < intake->claim_count; at++) {
-            if (intake->claims[at] == claims[i]) {
-                remove_claim(intake, at);
-                break;
-            }
-        }
-        finished++;
-    }
+    for (size_t i = 0; i < count; i++)
+        finished += claims[i]->published || claims[i]->gone;
+    forget_gone(intake);
     if (finished == 0)
         back_off(intake, claims, count);
     else
@@ -453,6 +456,8 @@ static int64_t intake_round(struct stage *stage)
         }
         take_arrivals(intake);
     } while (accept_due(intake) && space_is_left(intake) && stage_wait(stage, -1, 0));
+    accept_settle(intake->acceptor);
+    forget_gone(intake);
     int64_t until = next_look(intake);
     /* A claim that has to be looked at again waits for a moment at least. */
     return until <= clock_elapsed() && intake->claim_count ? clock_elapsed() + 1 : until;

@@ -36,7 +36,6 @@ struct acceptance {
     struct notes notes;               /* for the job's log */
     bool hold;                        /* the new job is held until somebody releases it */
     struct subscription subscription; /* of what its owner is told; events 0: nothing */
-    bool doubtful;                    /* publishing it failed; it may exist all the same */
 };
 
 struct acceptor {
@@ -48,6 +47,7 @@ struct acceptor {
     struct guard *guard;
     struct backlog *backlog;  /* NULL: any number of jobs may wait */
     struct name_index *names; /* for the control files of a batch */
+    struct publisher *publisher;
 };
 
 /* Make the job that the file asks for: rendered, or failed with the reason.  1, with nothing

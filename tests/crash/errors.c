@@ -190,6 +190,7 @@ void test_errors(void)
     try_errors(SCENE_AGAIN, 29);
     try_errors(SCENE_ONE_SUSPENDED, 31);
     try_errors(SCENE_RECLAIMED, 211);
+    try_errors(SCENE_BATCHES, 61);
     if (geteuid() == 0) /* who gives a file to another user */
         try_errors(SCENE_ONE_DENIED, 29);
     try_errors(SCENE_FIFTY, 4001);

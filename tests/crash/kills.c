@@ -364,6 +364,7 @@ void test_kills(void)
     try_killed(SCENE_AGAIN, 1);
     try_killed(SCENE_ONE_SUSPENDED, 1);
     try_killed(SCENE_RECLAIMED, 7);
+    try_killed(SCENE_BATCHES, 3);
     try_stopped(SCENE_FIFTY, stop_once, 73, "stopped before each call");
     for (size_t i = 0; i < ARRAY_COUNT(small); i++)
         try_stopped(small[i].scene, stop_twice, small[i].stride, twice);
@@ -373,6 +374,7 @@ void test_kills(void)
     try_stopped(SCENE_AGAIN, stop_twice, 13, twice);
     try_stopped(SCENE_ONE_SUSPENDED, stop_twice, 13, twice);
     try_stopped(SCENE_RECLAIMED, stop_twice, 97, twice);
+    try_stopped(SCENE_BATCHES, stop_twice, 41, twice);
     if (geteuid() == 0) { /* who gives a file to another user, and may raise a priority */
         try_killed(SCENE_ONE_RAISED, 1);
         try_stopped(SCENE_ONE_RAISED, stop_twice, 23, twice);

@@ -462,6 +462,7 @@ void test_power(void)
     try_power(SCENE_TOKENS, 1);
     try_power(SCENE_AGAIN, 1);
     try_power(SCENE_RECLAIMED, 7);
+    try_power(SCENE_BATCHES, 5);
     if (geteuid() == 0)
         try_power(SCENE_ONE_RAISED, 7);
     const struct tally *tally = lose_power(SCENE_ONE_FLAKY, FLAW_DIRECTORIES, 17, true);

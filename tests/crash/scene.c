@@ -118,6 +118,7 @@ const struct scene *scene_get(int which)
         [SCENE_AGAIN] = {.title = "1 job that is sent twice, under a key"},
         [SCENE_ONE_SUSPENDED] = {.title = "1 job that is held with its memory"},
         [SCENE_RECLAIMED] = {.title = "2 jobs, one is stopped as the other takes back a GPU"},
+        [SCENE_BATCHES] = {.title = "3 jobs, each in a batch of its own", .one_by_one = true},
         [SCENE_FIFTY] = {.title = "50 jobs"},
     };
     struct scene *scene = &scenes[which];
@@ -178,6 +179,11 @@ const struct scene *scene_get(int which)
     case SCENE_RECLAIMED:
         add(scene, KIND_BORROWS);
         add_after(scene, KIND_OWNS, "after:borrows-01");
+        break;
+    case SCENE_BATCHES:
+        add(scene, KIND_GOOD);
+        add(scene, KIND_GOOD);
+        add(scene, KIND_BAD);
         break;
     case SCENE_TOKENS:
         add_token(scene, KIND_TOKEN);
@@ -260,6 +266,8 @@ static const char suspending[] = "local: {suspend: true}\n";
 static const char *more_settings(const struct scene *scene)
 {
     enum kind kind = scene->dropped[0].kind;
+    if (scene->one_by_one)
+        return "batch: 1\n";
     return kind == KIND_ASKS || kind == KIND_DENIED ? approving
            : kind == KIND_RAISED                    ? sharing
            : kind == KIND_STANDS                    ? suspending

@@ -53,6 +53,7 @@ struct scene {
     const char *title;
     struct dropped dropped[MOST_DROPPED];
     int count;
+    bool one_by_one; /* a batch is one job */
 };
 
 enum {
@@ -73,6 +74,7 @@ enum {
     SCENE_AGAIN,
     SCENE_ONE_SUSPENDED,
     SCENE_RECLAIMED,
+    SCENE_BATCHES,
     SCENE_FIFTY,
     SCENE_COUNT
 };

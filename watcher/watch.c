@@ -58,6 +58,7 @@ struct watch {
     int64_t earliest; /* when a scan that is owed may begin */
     int64_t looking;  /* since when a part of a scan is found and handed out; 0: that is not so */
     int64_t cost;     /* milliseconds that the parts of this scan have taken */
+    uint64_t scans;   /* that have ended well */
     int64_t inotify_retry;
     struct names *names; /* payload: unsigned int, WATCH_ flags */
     size_t limit;
@@ -174,6 +175,16 @@ bool watch_lost(const struct watch *watch)
     return watch->lost != NULL;
 }
 
+bool watch_hears_all(const struct watch *watch)
+{
+    return watch->local && watch->inotify >= 0;
+}
+
+uint64_t watch_scans(const struct watch *watch)
+{
+    return watch->scans;
+}
+
 void watch_rescan(struct watch *watch)
 {
     watch->owed = true;
@@ -195,7 +206,7 @@ static void note_cost(struct watch *watch)
         return;
     int64_t rest = watch->cost * (SCAN_SHARE - 1);
     watch->cost = 0;
-    if (!watch->local || watch->inotify < 0)
+    if (!watch_hears_all(watch))
         return;
     rest = rest < watch->longest ? rest : watch->longest;
     if (watch->due < now + rest)
@@ -283,7 +294,7 @@ static void read_events(struct watch *watch, size_t capacity)
 
 static int64_t interval_of(const struct watch *watch)
 {
-    return watch->local && watch->inotify >= 0 ? watch->interval : watch->remote_interval;
+    return watch_hears_all(watch) ? watch->interval : watch->remote_interval;
 }
 
 static int begin_scan(struct watch *watch, int64_t now)
@@ -336,6 +347,7 @@ static int scan_some(struct watch *watch)
     int64_t rest = took < LONGEST_REST ? took : LONGEST_REST;
     int64_t interval = interval_of(watch);
     end_scan(watch);
+    watch->scans++;
     watch->earliest = now + rest;
     watch->due = watch->usual = now + (interval > rest ? interval : rest);
     return 0;

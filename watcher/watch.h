@@ -90,6 +90,12 @@ bool watch_lost(const struct watch *watch);
 /* Take the oldest waiting name.  False when there is none. */
 bool watch_next(struct watch *watch, struct watch_name *name);
 
+/* Does inotify tell of every change that makes an event, so that a scan is only an insurance? */
+bool watch_hears_all(const struct watch *watch);
+
+/* How many whole scans there were. */
+uint64_t watch_scans(const struct watch *watch);
+
 /* Scan as soon as the rest after the last scan allows, without waiting for the interval. */
 void watch_rescan(struct watch *watch);
 

@@ -20,6 +20,7 @@
 #include "request/description.h"
 #include "spool/settings.h"
 #include "stages/shared/hold.h"
+#include "watcher/watch.h"
 
 enum held_decision {
     HELD_WAITS,
@@ -60,16 +61,18 @@ struct held {
     bool looked_for; /* its names were searched for in all of done/ */
     bool released;   /* what it waited for has happened once */
     bool approved;
-    struct control_request *hold, *kill; /* by whom this was asked for; NULL: by nobody */
-    char *tasks;                         /* of an array only these are held; NULL: the whole job */
-    struct held_approval *approval;      /* it waits for one; NULL: for none */
+    const struct control_request *hold; /* by whom this was asked for; NULL: by nobody ... */
+    struct control_request *kill;       /* ... and this */
+    char *tasks;                        /* of an array only these are held; NULL: the whole job */
+    struct held_approval *approval;     /* it waits for one; NULL: for none */
     uid_t uid;
     int64_t begin;           /* its own time; 0: none, or it was released from that */
     int64_t accepted, since; /* how often a process crashed over it, in incoming/ and here */
     int priority;
     int stops;    /* how often the process that read its request has crashed over it */
+    bool is_told; /* `why` says what it waits for, which does not change until it is read again */
     uint64_t why; /* digest of what is in `why`; 0: not known */
-    char *name;
+    char *name;   /* NULL where it waits for no job */
     struct held_condition *conditions;
     size_t count;
     size_t number; /* by age, in this pass */
@@ -80,7 +83,9 @@ struct held {
 struct held_jobs {
     const struct spool *spool;
     const struct settings *settings;
-    struct names *jobs; /* id -> struct held */
+    struct names *jobs;    /* id -> struct held */
+    struct names *holders; /* who holds jobs -> struct control_request, without its time */
+    struct watch *watch;   /* on held/; NULL: a pass looks at all jobs */
     struct dependencies *dependencies;
     struct arena *arena;
     uint64_t pass;
@@ -89,10 +94,14 @@ struct held_jobs {
     int64_t soonest;
     struct held **by_age; /* all of `jobs` */
     size_t count;
+    bool is_sorted; /* no job has come or gone since `by_age` was made */
 };
 
 struct held_jobs *held_jobs_new(const struct spool *spool, const struct settings *settings);
 void held_jobs_free(struct held_jobs *jobs);
+/* Watch held/ from now on, so that a pass looks at what has changed (stages/resubmit/news.h).  -1 and a sentence. */
+int held_jobs_watch(struct held_jobs *jobs, const struct watch_settings *settings,
+                    struct error *error);
 
 /* Make a pass: look at all jobs of held/ and decide about each.  The decisions are valid until the
  * next pass.  -1 and a sentence when a directory could not be read: then nothing is decided. */

@@ -1,6 +1,7 @@
 /* stages/resubmit/held_look.c - reads the files of the jobs of held/ when they have changed */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "spool/order_request.h"
 #include "stages/guard.h"
 #include "stages/resubmit/held_parts.h"
+#include "stages/resubmit/news.h"
 #include "stages/shared/approval_words.h"
 #include "stages/shared/sweep.h"
 
@@ -52,7 +54,6 @@ void held_look_forget(struct held *held)
     free(held->conditions);
     free(held->sentence);
     forget_approval(held);
-    free(held->hold);
     free(held->kill);
     free(held->tasks);
     held->hold = held->kill = NULL;
@@ -69,13 +70,28 @@ static struct control_request *copy_request(const struct control_request *reques
     return copy;
 }
 
-/* What was asked for by a control file, or NULL.  Not readable is what it cannot be known of now. */
-static struct control_request *read_request(struct held *held, int job, enum control_verb verb)
+/* Who holds the job: kept once for all jobs of theirs. */
+static const struct control_request *holder_of(struct held_jobs *jobs,
+                                               const struct control_request *request)
 {
-    struct control_request request;
-    int pending = control_file_pending(job, verb, &request);
+    char key[sizeof(request->by) + 16];
+    snprintf(key, sizeof(key), "%u %s", (unsigned int)request->uid, request->by);
+    struct control_request *holder = names_find(jobs->holders, text_of(key));
+    if (!holder) {
+        holder = names_add(jobs->holders, text_of(key));
+        holder->uid = request->uid;
+        memcpy(holder->by, request->by, sizeof(holder->by));
+    }
+    return holder;
+}
+
+/* Was this asked for by a control file?  Not readable is what it cannot be known of now. */
+static bool read_request(struct held *held, int job, enum control_verb verb,
+                         struct control_request *request)
+{
+    int pending = control_file_pending(job, verb, request);
     held->readable = held->readable && pending >= 0;
-    return pending > 0 ? copy_request(&request) : NULL;
+    return pending > 0;
 }
 
 /* Put a text, and a zero, where *words points to, and that behind it. */
@@ -139,14 +155,17 @@ static void look_for_approval(struct held_jobs *jobs, struct held *held, int job
 static void read_held(struct held_jobs *jobs, struct held *held, int job)
 {
     struct job_record record;
+    struct control_request request;
     struct error error;
     struct text id = held_id(held);
     held_look_forget(held);
-    held->approved = false;
+    held->approved = held->is_told = false;
     held->readable = true;
-    held->hold = read_request(held, job, CONTROL_HOLD);
+    if (read_request(held, job, CONTROL_HOLD, &request))
+        held->hold = holder_of(jobs, &request);
     bool whole = held->hold || !held->readable;
-    held->kill = read_request(held, job, CONTROL_KILL);
+    if (read_request(held, job, CONTROL_KILL, &request))
+        held->kill = copy_request(&request);
     int unread = record_read(job, jobs->arena, &record, &error);
     held->readable = held->readable && !unread;
     int64_t begin = unread ? 0 : control_file_until(job, record.begin);
@@ -156,7 +175,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     int kept = unread || whole ? 0 : hold_keep_tasks(job, &record, jobs->arena, &tasks);
     held->readable = held->readable && kept >= 0;
     if (kept > 0) {
-        held->hold = copy_request(&tasks.request);
+        held->hold = holder_of(jobs, &tasks.request);
         held->tasks = copy_text(sweep_shortened(jobs->arena, tasks.tasks));
     }
     if (unread && file_is_damaged(errno)) {
@@ -172,11 +191,27 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
         held->since = record.held ? record.held : record.accepted;
         held->priority = record.priority;
         held->released = record.released != 0;
-        held->name = copy_text(record.name);
+        held->name = record.after_count ? copy_text(record.name) : NULL;
         take_conditions(held, &record);
         look_for_approval(jobs, held, job, &record);
     }
     arena_reset(jobs->arena);
+}
+
+static void forget(struct held_jobs *jobs, struct held *held)
+{
+    if (!held)
+        return;
+    held_look_forget(held);
+    names_remove(jobs->jobs, held);
+    jobs->is_sorted = false;
+}
+
+/* A job could not be looked at, and nothing may tell of it again. */
+static void look_soon(struct held_jobs *jobs)
+{
+    if (jobs->watch)
+        watch_expect(jobs->watch);
 }
 
 /* Read a job of held/ again if it is new or its directory has changed.  A job over which the stage has died
@@ -189,15 +224,24 @@ static int look_at_held(void *context, const struct job_place *place)
     struct text id = text_of(place->id);
     struct held *held = names_find(jobs->jobs, id);
     if (sys.fstatat(jobs->spool->states[STATE_HELD], place->id, &status, AT_SYMLINK_NOFOLLOW)) {
-        if (errno != ENOENT)
-            log_warn("%s: in held/, cannot be looked at at the moment: %s", place->id,
-                     strerror(errno));
+        if (errno == ENOENT) {
+            forget(jobs, held);
+            return 0;
+        }
+        log_warn("%s: in held/, cannot be looked at at the moment: %s", place->id, strerror(errno));
+        look_soon(jobs);
         return 0;
     }
-    if (!held && (held = names_add(jobs->jobs, id)))
+    if (!S_ISDIR(status.st_mode))
+        return 0;
+    if (!held && (held = names_add(jobs->jobs, id))) {
         held->arrived = true;
-    if (!held)
-        return 0; /* more than MOST_HELD jobs: this one is read when others have gone */
+        jobs->is_sorted = false;
+    }
+    if (!held) {
+        look_soon(jobs); /* more than MOST_HELD jobs: this one is read when others have gone */
+        return 0;
+    }
     held->met = jobs->pass;
     if (held->changed.tv_sec == status.st_mtim.tv_sec &&
         held->changed.tv_nsec == status.st_mtim.tv_nsec)
@@ -223,10 +267,8 @@ static void forget_gone(struct held_jobs *jobs)
     struct held *next;
     for (struct held *held = names_first(jobs->jobs); held; held = next) {
         next = names_after(held);
-        if (held->met != jobs->pass) {
-            held_look_forget(held);
-            names_remove(jobs->jobs, held);
-        }
+        if (held->met != jobs->pass)
+            forget(jobs, held);
     }
 }
 
@@ -238,6 +280,7 @@ static int compare_ages(const void *a, const void *b)
 
 static void sort_by_age(struct held_jobs *jobs)
 {
+    jobs->is_sorted = true;
     free(jobs->by_age);
     jobs->by_age = memory_allocate((names_count(jobs->jobs) + 1) * sizeof(*jobs->by_age));
     jobs->count = 0;
@@ -249,12 +292,52 @@ static void sort_by_age(struct held_jobs *jobs)
         jobs->by_age[i]->number = i;
 }
 
+/* Was it read too soon after a change to be sure of it, or was something decided of it that may have changed it? */
+static bool is_in_doubt(const struct held *held)
+{
+    return (!held->changed.tv_sec && !held->changed.tv_nsec) || held->decision != HELD_WAITS;
+}
+
+/* Look at those again of which no event may tell. */
+static void look_again(struct held_jobs *jobs)
+{
+    struct held *next;
+    for (struct held *held = names_first(jobs->jobs); held; held = next) {
+        struct job_place place = {.state = STATE_HELD};
+        struct text id = held_id(held);
+        next = names_after(held);
+        if (held->met == jobs->pass || !is_in_doubt(held))
+            continue;
+        memcpy(place.id, id.data, id.length + 1);
+        look_at_held(jobs, &place);
+    }
+}
+
+/* Look at the jobs of which events tell, and at those in doubt.  0 or -1, and whether all were met that are there. */
+static int look_at_news(struct held_jobs *jobs, bool *all, struct error *error)
+{
+    int visited = news_visit(jobs->watch, STATE_HELD, look_at_held, jobs, error);
+    if (visited < 0)
+        return -1;
+    *all = visited > 0;
+    look_again(jobs);
+    return 0;
+}
+
 int held_look(struct held_jobs *jobs, struct error *error)
 {
+    bool all = true;
     jobs->count = 0;
-    if (jobs_walk(jobs->spool, STATE_HELD, look_at_held, jobs))
-        return error_errno(error, "held/ could not be read");
-    forget_gone(jobs);
-    sort_by_age(jobs);
+    if (jobs->watch ? look_at_news(jobs, &all, error)
+                    : jobs_walk(jobs->spool, STATE_HELD, look_at_held, jobs)) {
+        if (!jobs->watch)
+            error_errno(error, "held/ could not be read");
+        return -1;
+    }
+    if (all)
+        forget_gone(jobs);
+    if (!jobs->is_sorted)
+        sort_by_age(jobs);
+    jobs->count = names_count(jobs->jobs);
     return 0;
 }

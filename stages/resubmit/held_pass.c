@@ -23,6 +23,7 @@ struct held_jobs *held_jobs_new(const struct spool *spool, const struct settings
         .spool = spool,
         .settings = settings,
         .jobs = names_new(MOST_HELD, sizeof(struct held)),
+        .holders = names_new(SIZE_MAX, sizeof(struct control_request)),
         .dependencies = dependencies_new(spool, settings->scan_interval),
         .arena = arena_new(),
     };
@@ -36,10 +37,19 @@ void held_jobs_free(struct held_jobs *jobs)
     for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
         held_look_forget(held);
     names_free(jobs->jobs);
+    names_free(jobs->holders);
+    watch_close(jobs->watch);
     dependencies_free(jobs->dependencies);
     arena_free(jobs->arena);
     free(jobs->by_age);
     free(jobs);
+}
+
+int held_jobs_watch(struct held_jobs *jobs, const struct watch_settings *settings,
+                    struct error *error)
+{
+    jobs->watch = watch_open(jobs->spool->states[STATE_HELD], "held", settings, error);
+    return jobs->watch ? 0 : -1;
 }
 
 void held_pass_decide(struct held *held, enum held_decision decision, const char *format, ...)
@@ -172,10 +182,10 @@ int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
     dependencies_begin(jobs->dependencies);
     jobs->pass++;
     jobs->soonest = 0;
-    for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
-        begin_again(held);
     if (held_look(jobs, error))
         return -1;
+    for (size_t i = 0; i < jobs->count; i++)
+        begin_again(jobs->by_age[i]);
     if (held_names_find(jobs, error)) {
         jobs->count = 0;
         return -1;

@@ -137,6 +137,18 @@ static bool is_to_be_held(int job, const struct waiting *waiting)
            control_file_pending(job, CONTROL_HOLD, &request) == 1;
 }
 
+bool due_may_be(const struct resubmitter *resubmitter, const struct waiting *waiting, int64_t now)
+{
+    if (waiting->is_asked)
+        return true;
+    if (waiting->when == RETRY_NEVER)
+        return false;
+    if (waiting->when != RETRY_CHANGE)
+        return has_waited(waiting, now);
+    return waiting->too_much || has_changed(resubmitter, waiting) ||
+           is_wait_over(resubmitter, waiting, now);
+}
+
 /* Decide what to do with a candidate. */
 void due_decide(struct resubmitter *resubmitter, struct requeue_action *action, int64_t now)
 {

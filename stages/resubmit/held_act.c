@@ -148,6 +148,12 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     return diagnosis_write(&diagnosis, job, &record, false, acting->pass->now, error);
 }
 
+/* Does what was told of its wait hold until its files are read again?  It waits for no job, and its time has come. */
+static bool is_told(const struct acting *acting, const struct held *held)
+{
+    return held->count == 0 && held->begin <= acting->pass->now;
+}
+
 /* Act on what was decided of a held job: explain what it waits for, let it go on, or end it.  What fails is
  * logged and tried again in the next pass. */
 static void act_on(struct acting *acting, struct held *held)
@@ -157,8 +163,10 @@ static void act_on(struct acting *acting, struct held *held)
     struct error error;
     bool arrived = held->arrived;
     if (held->decision == HELD_WAITS &&
-        (!held->readable || (!arrived && !has_news(resubmitter, held))))
+        (!held->readable || (!arrived && !has_news(resubmitter, held)))) {
+        held->is_told = held->readable && is_told(acting, held);
         return;
+    }
     /* Others may wait for this one: it is next. */
     if (held->decision == HELD_WAITS && acting->news++ >= MOST_NEWS) {
         resubmitter->more = true;
@@ -235,6 +243,7 @@ void held_act(struct resubmitter *resubmitter, struct pass *pass)
     resubmitter->more = false;
     if (held_jobs_decide(jobs, pass->now, &error)) {
         log_warn("%s", error.text);
+        resubmitter->stage.failed = resubmitter->stage.failed || watch_lost(jobs->watch);
         return;
     }
     if (jobs->count == 0 || stage_is_fenced(&resubmitter->stage))
@@ -244,7 +253,8 @@ void held_act(struct resubmitter *resubmitter, struct pass *pass)
                             .ended = memory_allocate(jobs->count * sizeof(struct held *))};
     for (size_t i = 0; i < jobs->count; i++) {
         struct guard_before before;
-        if (!guard_begin(guard_own(), held_id(jobs->by_age[i]).data, &before))
+        if ((jobs->by_age[i]->is_told && jobs->by_age[i]->decision == HELD_WAITS) ||
+            !guard_begin(guard_own(), held_id(jobs->by_age[i]).data, &before))
             continue;
         act_on(&acting, jobs->by_age[i]);
         guard_return(guard_own(), &before);

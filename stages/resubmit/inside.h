@@ -29,7 +29,8 @@ struct waiting {             /* what is remembered of a failed job between passe
     int64_t cpus, memory;
     int gpus;
     int priority;
-    int stops; /* how often the process that read its request has crashed over it */
+    int stops;     /* how often the process that read its request has crashed over it */
+    bool is_asked; /* somebody has asked for something of it: a file of its directory says so */
     char commit[48];
     char settings[SHA256_HEX_SIZE];
 };
@@ -51,6 +52,7 @@ struct resubmitter {
     size_t requeued;
     struct watch *watch;
     bool more;          /* the last pass left something for the next */
+    bool is_notified;   /* while it rests: a pass is due when that is over */
     int64_t rest_until; /* of clock_elapsed: no pass before then */
 };
 
@@ -74,7 +76,8 @@ void resubmit_pass_add(struct pass *pass, enum state from, const char *id, int p
  * can no longer be met.  Jobs that go on are added to the pass with their action. */
 void held_act(struct resubmitter *resubmitter, struct pass *pass);
 
-/* due.c: decide what to do with a job of failed/. */
+/* due.c: can anything be due for a job of failed/, by what is known of it?  Then decide what to do with it. */
+bool due_may_be(const struct resubmitter *resubmitter, const struct waiting *waiting, int64_t now);
 void due_decide(struct resubmitter *resubmitter, struct requeue_action *action, int64_t now);
 
 #endif

@@ -13,6 +13,7 @@
 #include "spool/jobs.h"
 #include "spool/order_request.h"
 #include "stages/resubmit/inside.h"
+#include "stages/resubmit/news.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,18 +97,26 @@ static struct waiting *know_unguarded(struct resubmitter *resubmitter,
     struct error error;
     struct job_record record;
     struct text id = text_of(place->id);
+    struct waiting *waiting = names_find(resubmitter->jobs, id);
     if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED], place->id, &status,
                     AT_SYMLINK_NOFOLLOW)) {
         say_unread(place, errno);
+        if (errno == ENOENT && waiting)
+            names_remove(resubmitter->jobs, waiting);
+        else if (errno != ENOENT)
+            watch_expect(resubmitter->watch);
         return NULL;
     }
-    struct waiting *waiting = names_find(resubmitter->jobs, id);
+    if (!S_ISDIR(status.st_mode))
+        return NULL;
     if (waiting && same_time(waiting->changed, status.st_mtim))
         return waiting;
     if (!waiting)
         waiting = names_add(resubmitter->jobs, id);
-    if (!waiting)
+    if (!waiting) {
+        watch_expect(resubmitter->watch);
         return NULL; /* more than MOST_FAILED jobs: this one is read when others have gone */
+    }
     int job = job_open(&resubmitter->stage.spool, place);
     if (job < 0) {
         say_unread(place, errno);
@@ -171,32 +180,53 @@ static void give_up_held(struct resubmitter *resubmitter)
     }
 }
 
+/* Is there a file in its directory by which somebody asks for something? */
+static bool is_asked(const struct resubmitter *resubmitter, const char *id)
+{
+    static const char *const names[] = {"retry", "kill", "hold"};
+    bool found = false;
+    for (size_t i = 0; i < ARRAY_COUNT(names) && !found; i++) {
+        char path[ID_SIZE + 16];
+        struct stat status;
+        snprintf(path, sizeof(path), "%s/%s", id, names[i]);
+        found = !sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED], path, &status,
+                             AT_SYMLINK_NOFOLLOW);
+    }
+    return found;
+}
+
 static int look_at_job(void *context, const struct job_place *place)
 {
     struct pass *pass = context;
     struct waiting *waiting = know_job(pass->resubmitter, place);
-    if (waiting && waiting->when != RETRY_NEVER)
-        resubmit_pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
-    else if (waiting) {
-        char path[ID_SIZE + 16];
-        struct stat status;
-        snprintf(path, sizeof(path), "%s/retry", place->id);
-        if (!sys.fstatat(pass->resubmitter->stage.spool.states[STATE_FAILED], path, &status,
-                         AT_SYMLINK_NOFOLLOW))
-            resubmit_pass_add(pass, STATE_FAILED, place->id, waiting->priority, waiting->stops);
-    }
+    if (waiting)
+        waiting->is_asked = is_asked(pass->resubmitter, place->id);
     return 0;
 }
 
-static int compare_candidates(const void *a, const void *b)
+/* Look at those of failed/ that could not be read, or were handled by the last pass. */
+static void look_again(struct pass *pass)
 {
-    const struct candidate *first = a, *second = b;
-    /* Jobs over which a process has died come last, so that they do not hold up the others. */
-    if (first->stops != second->stops)
-        return first->stops < second->stops ? -1 : 1;
-    if (first->priority != second->priority)
-        return first->priority > second->priority ? -1 : 1;
-    return text_compare(id_token(text_of(first->action.id)), id_token(text_of(second->action.id)));
+    struct waiting *next;
+    for (struct waiting *waiting = names_first(pass->resubmitter->jobs); waiting; waiting = next) {
+        struct job_place place = {.state = STATE_FAILED};
+        struct text id = names_text(waiting);
+        next = names_after(waiting);
+        if (waiting->changed.tv_sec || waiting->changed.tv_nsec)
+            continue;
+        memcpy(place.id, id.data, id.length + 1);
+        look_at_job(pass, &place);
+    }
+}
+
+/* Those whose time or reason may have come. */
+static void choose_candidates(struct pass *pass)
+{
+    struct waiting *waiting;
+    for (waiting = names_first(pass->resubmitter->jobs); waiting; waiting = names_after(waiting))
+        if (due_may_be(pass->resubmitter, waiting, pass->now))
+            resubmit_pass_add(pass, STATE_FAILED, names_text(waiting).data, waiting->priority,
+                              waiting->stops);
 }
 
 /* Forget the jobs that have left failed/. */
@@ -211,6 +241,31 @@ static void forget_gone(struct resubmitter *resubmitter)
             errno == ENOENT)
             names_remove(resubmitter->jobs, waiting);
     }
+}
+
+/* Find the candidates of failed/.  -1 and a sentence when it could not be read. */
+static int look_at_failed(struct pass *pass, struct error *error)
+{
+    struct resubmitter *resubmitter = pass->resubmitter;
+    int visited = news_visit(resubmitter->watch, STATE_FAILED, look_at_job, pass, error);
+    if (visited < 0)
+        resubmitter->stage.failed = resubmitter->stage.failed || watch_lost(resubmitter->watch);
+    look_again(pass);
+    if (visited > 0)
+        forget_gone(resubmitter);
+    choose_candidates(pass);
+    return visited < 0 ? -1 : 0;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *first = a, *second = b;
+    /* Jobs over which a process has died come last, so that they do not hold up the others. */
+    if (first->stops != second->stops)
+        return first->stops < second->stops ? -1 : 1;
+    if (first->priority != second->priority)
+        return first->priority > second->priority ? -1 : 1;
+    return text_compare(id_token(text_of(first->action.id)), id_token(text_of(second->action.id)));
 }
 
 static void read_settings_digest(struct resubmitter *resubmitter)
@@ -257,6 +312,26 @@ static int do_actions(struct resubmitter *resubmitter, const struct pass *pass, 
     return result;
 }
 
+/* Forget the jobs that have left failed/ in this pass; the next one looks at the others again of which something was to
+ * be done. */
+static void doubt_handled(struct resubmitter *resubmitter, const struct pass *pass)
+{
+    for (size_t i = 0; i < pass->count; i++) {
+        const struct requeue_action *action = &pass->candidates[i].action;
+        struct waiting *waiting = action->from == STATE_FAILED && action->kind != ACTION_NONE
+                                      ? names_find(resubmitter->jobs, text_of(action->id))
+                                      : NULL;
+        struct stat status;
+        if (!waiting)
+            continue;
+        waiting->changed = (struct timespec){0};
+        if (sys.fstatat(resubmitter->stage.spool.states[STATE_FAILED], action->id, &status,
+                        AT_SYMLINK_NOFOLLOW) &&
+            errno == ENOENT)
+            names_remove(resubmitter->jobs, waiting);
+    }
+}
+
 /* One pass over failed/ and held/: find the jobs that are due, in order, and have them rendered again.  0 also
  * when another process has the lock; -1 and a sentence when failed/ cannot be read. */
 static int make_pass(struct resubmitter *resubmitter, struct error *error)
@@ -273,8 +348,7 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
     if (repository_refresh(resubmitter->repository, &warning))
         log_warn("%s", warning.text);
     give_up_forget_gone(&resubmitter->stage, guard_own(), 1u << STATE_FAILED | 1u << STATE_HELD);
-    if (jobs_walk(&resubmitter->stage.spool, STATE_FAILED, look_at_job, &pass))
-        result = error_errno(error, "failed/ could not be read");
+    result = look_at_failed(&pass, error);
     give_up_held(resubmitter);
     held_act(resubmitter, &pass);
     if (pass.count)
@@ -288,7 +362,7 @@ static int make_pass(struct resubmitter *resubmitter, struct error *error)
         }
     if (!result)
         result = do_actions(resubmitter, &pass, error);
-    forget_gone(resubmitter);
+    doubt_handled(resubmitter, &pass);
     free(pass.candidates);
     sys.close(lock);
     return result;
@@ -316,7 +390,8 @@ static struct stage *resubmit_open(const char *directory, struct error *error)
         free(resubmitter);
         return NULL;
     }
-    struct watch_settings watching = {.interval = stage->settings.scan_interval};
+    struct watch_settings watching = {.interval = stage->settings.scan_interval,
+                                      .longest = stage_longest_scan};
     guard_count(guard_own(), stage->name);
     resubmitter->arena = arena_new();
     resubmitter->jobs = names_new(MOST_FAILED, sizeof(struct waiting));
@@ -327,7 +402,7 @@ static struct stage *resubmit_open(const char *directory, struct error *error)
     if (resubmitter->executor)
         resubmitter->watch =
             watch_open(stage->spool.states[STATE_FAILED], "failed", &watching, error);
-    if (resubmitter->watch)
+    if (resubmitter->watch && !held_jobs_watch(resubmitter->held, &watching, error))
         return stage;
     resubmit_close(stage);
     return NULL;
@@ -346,17 +421,13 @@ static int64_t next_pass(const struct resubmitter *resubmitter, int64_t now)
 static int64_t resubmit_round(struct stage *stage)
 {
     struct resubmitter *resubmitter = (struct resubmitter *)stage;
-    struct watch_name name;
     struct error error;
-    if (watch_collect(resubmitter->watch, &error)) {
-        log_warn("%s", error.text);
-        stage->failed = stage->failed || watch_lost(resubmitter->watch);
-    }
-    while (watch_next(resubmitter->watch, &name))
-        continue; /* a pass looks at every job */
     int64_t began = clock_elapsed();
-    if (began < resubmitter->rest_until)
+    if (began < resubmitter->rest_until) {
+        resubmitter->is_notified = true;
         return resubmitter->rest_until;
+    }
+    resubmitter->is_notified = false;
     if (make_pass(resubmitter, &error))
         log_warn("%s", error.text);
     /* Notifications may never cease: at most half of the time is spent in passes. */
@@ -365,9 +436,11 @@ static int64_t resubmit_round(struct stage *stage)
     return resubmitter->more ? resubmitter->rest_until : next_pass(resubmitter, now);
 }
 
+/* What a notification tells during a rest is read by the pass after it. */
 static int resubmit_descriptor(const struct stage *stage)
 {
-    return watch_descriptor(((const struct resubmitter *)stage)->watch);
+    const struct resubmitter *resubmitter = (const struct resubmitter *)stage;
+    return resubmitter->is_notified ? -1 : watch_descriptor(resubmitter->watch);
 }
 
 const struct stage_operations resubmit_stage = {

@@ -471,7 +471,8 @@ static int apply_to_spool(struct stage *stage, const struct control *control, ui
     return result;
 }
 
-/* Has this user decided so already?  A control file that is met again after a crash asks for nothing more. */
+/* Has this user decided so already?  A control file that is met again after a crash asks for nothing more, but that
+ * crash may have come before the job's stage was notified. */
 static bool is_decided(const struct stage *stage, const struct control *control, uid_t uid,
                        const struct job_place *place)
 {
@@ -484,6 +485,8 @@ static bool is_decided(const struct stage *stage, const struct control *control,
         decided = approval_file_read(job, &approval) > 0 && approval.uid == uid;
     else if (job >= 0)
         decided = approval_file_refused(job, &refusal, &words) > 0 && refusal.uid == uid;
+    if (decided)
+        job_notify(&stage->spool, place, job);
     if (job >= 0)
         sys.close(job);
     buffer_free(&words);

@@ -226,6 +226,8 @@ static void ask_for(enum control_verb verb)
         for (int when = 0; when < WHENS; when++) {
             int job = open_job(name_job(far, when), STATE_FAILED);
             assert_int_equal(control_file_write(job, verb, TEXT("ann"), 1000, now, &error), 0);
+            struct job_place place = {.state = STATE_FAILED};
+            job_notify(&spool, &place, job);
             close(job);
         }
 }

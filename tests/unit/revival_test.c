@@ -397,6 +397,8 @@ static void whoever_asks_for_a_retry_restarts_the_week(void **state)
     run_round_after(5 * day);
     int job = open_job(manifest_id, STATE_FAILED);
     assert_int_equal(control_file_write(job, CONTROL_RETRY, TEXT("ann"), 1000, now, &error), 0);
+    struct job_place place = {.state = STATE_FAILED};
+    job_notify(&spool, &place, job);
     close(job);
     run_round_after(2000);
     assert_true(in_state(manifest_id, STATE_RENDERED));

@@ -39,7 +39,8 @@ const char *framing_fault(const struct exchange *exchange)
         {"Content-Type", "Content-Type: found twice, expected once"},
         {"Authorization", "Authorization: found twice, expected once"},
         {"Origin", "Origin: found twice, expected once"},
-        {"Sec-Fetch-Site", "Sec-Fetch-Site: found twice, expected once"}};
+        {"Sec-Fetch-Site", "Sec-Fetch-Site: found twice, expected once"},
+        {"Idempotency-Key", "Idempotency-Key: found twice, expected once"}};
     for (size_t i = 0; i < ARRAY_COUNT(single); i++)
         if (count_headers(exchange, single[i][0]) > 1)
             return single[i][1];

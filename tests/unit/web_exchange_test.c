@@ -244,6 +244,7 @@ static void a_request_ends_in_one_place(void **state)
         {{"Transfer-Encoding", "Accept"}, {"", "a"}, "Transfer-Encoding: found another"},
         {{"Host", "host"}, {"localhost", "evil.example"}, "Host: found twice"},
         {{"Origin", "Origin"}, {"http://localhost", "http://evil.example"}, "Origin: found twice"},
+        {{"Idempotency-Key", "idempotency-key"}, {"a", "b"}, "Idempotency-Key: found twice"},
         {{"Transfer-Encoding ", "Content-Length"}, {"chunked", "5"}, "found a header whose name"},
         {{"X\tY", "Accept"}, {"chunked", "a"}, "found a header whose name"},
         {{"", "Accept"}, {"chunked", "a"}, "found a header whose name"},

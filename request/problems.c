@@ -93,7 +93,7 @@ static bool is_private(const struct value_path *path)
         "args",    "command", "commands",   "cmd",  "env",
         "script",  "secrets", "parameters", "envs", "environmentVariables",
         "jobEnvs", "dataset", "dataDir",    "auth", "authFile",
-        "password"};
+        "values",  "password"};
     for (; path; path = path->above)
         for (size_t i = 0; i < ARRAY_COUNT(names); i++)
             if (text_is(path->name, names[i]))

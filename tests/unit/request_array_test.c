@@ -144,7 +144,10 @@ static void what_is_no_map_of_an_array_is_refused(void **state)
     refused("{values: [1]}", "array.values: found a list, expected a map of names to lists of "
                              "values such as {LR: [0.1, 0.01]}");
     refused("{values: {}}", "array.values: found a map, expected a map of names");
-    refused("{values: {A: 1}}", "array.values.A: found 1, expected a list of one or more values");
+    refused("{values: {A: 1}}",
+            "array.values.A: found a number, expected a list of one or more values");
+    refused("{values: hunter2}",
+            "array.values: found a text of 7 bytes, expected a map of names to lists");
     refused("{values: {A: []}}", "array.values.A: found a list, expected a list of one or more");
     refused("{values: {A: [[1]]}}", "array.values.A[0]: found a list, expected a text, a number, "
                                     "true or false");

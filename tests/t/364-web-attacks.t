@@ -147,7 +147,7 @@ install -o 5002 -g 5002 -m 600 <(echo secret) "$spool/incoming/.theirs"
 # inside CALL ARGUMENT...: what becomes of it in a page of user1.
 inside() {
     served
-    "$top/tests/web/inside" "$(pgrep -u 5001 -P $web | head -1)" "$@" 2>&1
+    "$top/tests/inside" "$(pgrep -u 5001 -P $web | head -1)" "$@" 2>&1
 }
 if [ "$(uname -m)" = x86_64 ] && [ "$(inside 39)" = "$(pgrep -u 5001 -P $web | head -1)" ]; then
     open=257

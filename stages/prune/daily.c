@@ -45,6 +45,7 @@ static void print_rules(const struct settings *settings, char text[static RULES_
 struct last_pass {
     int64_t time;     /* INT64_MAX: there was none */
     int64_t elapsed;  /* clock_elapsed() then */
+    bool doubted;     /* there was none, as the clock was doubted */
     bool is_to_count; /* for a day: it went by the rules of today, or was none */
 };
 
@@ -62,8 +63,8 @@ static struct last_pass read_last(const struct pruner *pruner)
         while (eventlog_next(&rest, &event)) {
             last.time = event.time;
             last.elapsed = eventlog_get_number(&event, "elapsed_ms", 0);
-            last.is_to_count = text_is(event.name, "doubted") ||
-                               text_is(eventlog_get(arena, &event, "rules"), rules);
+            last.doubted = text_is(event.name, "doubted");
+            last.is_to_count = last.doubted || text_is(eventlog_get(arena, &event, "rules"), rules);
         }
         arena_free(arena);
     }
@@ -81,11 +82,13 @@ static int64_t due_in(const struct last_pass *last, int64_t now)
 }
 
 /* May the clock have been set forward since the last pass?  After another start of the machine, or by another host,
- * nothing tells, so then no more than a day may have gone by. */
+ * nothing tells, so then no more than a day may have gone by; or a week when the clock was doubted already, as a
+ * machine that is off every night must come to a pass. */
 static bool is_doubtful(const struct last_pass *last, int64_t now, int64_t elapsed)
 {
     const int64_t unequal = (int64_t)3600 * 1000;
-    if (last->time > now || now - last->time <= CLOCK_DAY + unequal)
+    const int64_t most = last->doubted ? 7 * CLOCK_DAY : CLOCK_DAY + unequal;
+    if (last->time > now || now - last->time <= most)
         return false;
     int64_t more = now - last->time - (elapsed - last->elapsed);
     return more > unequal || more < -unequal;

@@ -574,6 +574,24 @@ static void what_nobody_knows_is_doubted_for_a_day(void **state)
     assert_false(is_in_done(one, "2026-06-01"));
 }
 
+/* It is off every night. */
+static void a_machine_that_is_off_at_night_prunes_on_the_next_day(void **state)
+{
+    (void)state;
+    open_stage();
+    stage_kind->round(stage);
+    put_done(one, "2026-06-01");
+    for (int day = 0; day < 2; day++) {
+        close_stage();
+        assert_true(is_in_done(one, "2026-06-01"));
+        now += CLOCK_DAY + 36000000;
+        elapsed = 1000;
+        open_stage();
+        run_round_after(0);
+    }
+    assert_false(is_in_done(one, "2026-06-01"));
+}
+
 /* ---- a pass that ends anywhere ---- */
 
 static long calls, fault_at;
@@ -740,6 +758,7 @@ int main(void)
         TEST(a_pass_is_made_once_a_day),
         TEST(a_clock_that_is_set_forward_is_doubted),
         TEST(what_nobody_knows_is_doubted_for_a_day),
+        TEST(a_machine_that_is_off_at_night_prunes_on_the_next_day),
         TEST(a_pass_may_be_killed_at_any_call),
         TEST(any_call_may_fail),
     };

@@ -88,7 +88,8 @@ size_t arena_used(const struct arena *arena)
     return arena->used;
 }
 
-void *arena_allocate(struct arena *arena, size_t bytes)
+/* A piece whose bytes are still anything. */
+static void *take_piece(struct arena *arena, size_t bytes)
 {
     const size_t alignment = _Alignof(max_align_t);
     if (bytes > SIZE_MAX / 4)
@@ -104,14 +105,20 @@ void *arena_allocate(struct arena *arena, size_t bytes)
     void *piece = (char *)block->bytes + block->used;
     block->used += rounded;
     arena->used += rounded;
-    return memset(piece, 0, bytes);
+    return piece;
+}
+
+void *arena_allocate(struct arena *arena, size_t bytes)
+{
+    return memset(take_piece(arena, bytes), 0, bytes);
 }
 
 struct text arena_text(struct arena *arena, const char *bytes, size_t length)
 {
-    char *copy = arena_allocate(arena, length + 1);
+    char *copy = take_piece(arena, length + 1);
     if (length)
         memcpy(copy, bytes, length);
+    copy[length] = '\0';
     return (struct text){copy, length};
 }
 

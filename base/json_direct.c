@@ -31,7 +31,7 @@ static uint32_t column_of(const struct reader *reader)
     return (uint32_t)((size_t)(reader->at - reader->line_start) - reader->inside) + 1;
 }
 
-static void skip_space(struct reader *reader)
+static void skip_some_space(struct reader *reader)
 {
     for (; reader->at < reader->end; reader->at++) {
         if (*reader->at == '\n') {
@@ -42,6 +42,13 @@ static void skip_space(struct reader *reader)
             return;
         }
     }
+}
+
+/* Most text that machines write has none. */
+static inline void skip_space(struct reader *reader)
+{
+    if (reader->at < reader->end && (unsigned char)*reader->at <= ' ')
+        skip_some_space(reader);
 }
 
 /* Is the next byte this one?  It is read then. */
@@ -151,9 +158,12 @@ static bool take_member(struct reader *reader, struct value *object, size_t dept
     struct member place = {.line = reader->line, .column = column_of(reader)};
     const char *start = reader->at + 1;
     if (reader->at >= reader->end || *reader->at != '"' || !take_string(reader, &place.key) ||
-        memchr(place.key.data, '\0', place.key.length) || value_member(object, place.key))
+        value_member(object, place.key))
         return false;
     struct text written = {start, (size_t)(reader->at - start) - 1};
+    /* A NUL is written as an escape, which is longer. */
+    if (place.key.length < written.length && memchr(place.key.data, '\0', place.key.length))
+        return false;
     reader->nodes++;
     skip_space(reader);
     if (!take_byte(reader, ':'))

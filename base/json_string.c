@@ -1,6 +1,7 @@
 /* base/json_string.c - one string of JSON text */
 #include "base/json_string.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/json_step.h"
@@ -20,18 +21,19 @@ static bool is_plain(char byte)
 }
 
 /* The end of the plain characters that begin at `at`, by eight bytes at a time: of a word, minus one in each byte
- * changes the highest bit of those that are zero. */
+ * changes the highest bit of those that are zero, and perhaps of some after one. */
 static const char *after_plain(const char *at, const char *end)
 {
     const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
     for (; end - at >= 8; at += 8) {
         uint64_t word;
         memcpy(&word, at, sizeof(word));
+        word = le64toh(word);
         uint64_t quote = word ^ ('"' * ones), backslash = word ^ ('\\' * ones);
         uint64_t special =
-            word | (word - 0x20 * ones) | (quote - ones) | (backslash - ones); /* or after one */
-        if (special & high)
-            break;
+            (word | (word - 0x20 * ones) | (quote - ones) | (backslash - ones)) & high;
+        if (special)
+            return at + __builtin_ctzll(special) / 8;
     }
     while (at < end && is_plain(*at))
         at++;

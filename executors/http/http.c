@@ -117,10 +117,12 @@ struct http_client *http_open(const struct http_settings *settings, struct error
     client->slots = memory_allocate(client->slot_count * sizeof(*client->slots));
     memset(client->slots, 0, client->slot_count * sizeof(*client->slots));
     bool complete = client->transfers;
-    for (size_t i = 0; i < client->slot_count; i++) {
+    for (size_t i = 0; complete && i < client->slot_count; i++) {
         client->slots[i].client = client;
         client->slots[i].easy = curl_easy_init();
-        complete = complete && client->slots[i].easy;
+        complete =
+            client->slots[i].easy && !curl_easy_setopt(client->slots[i].easy, CURLOPT_SHARE,
+                                                       http_transfers_share(client->transfers));
     }
     if (!complete) {
         error_set(error, "libcurl could not make its handles");

@@ -159,6 +159,7 @@ static void set_options(struct http_stream *stream, const char *const *headers)
     http_target_add_headers(&stream->headers, headers);
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, stream->headers);
+    curl_easy_setopt(easy, CURLOPT_SHARE, http_transfers_share(stream->streams->transfers));
     http_target_receive(easy, take_body, take_header, stream, stream->problem);
 }
 

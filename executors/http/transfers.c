@@ -14,6 +14,7 @@ static const int64_t never = -1;
 
 struct http_transfers {
     CURLM *multi;
+    CURLSH *share;          /* of what one transfer learns for the others: TLS sessions */
     struct pollfd *sockets; /* what libcurl waits for */
     size_t count, capacity;
     struct pollfd *ready; /* of one turn, in which `sockets` changes */
@@ -70,10 +71,12 @@ struct http_transfers *http_transfers_new(void)
     struct http_transfers *transfers = memory_allocate(sizeof(*transfers));
     transfers->due = never;
     transfers->multi = curl_multi_init();
-    if (!transfers->multi) {
-        free(transfers);
+    transfers->share = curl_share_init();
+    if (!transfers->multi || !transfers->share) {
+        http_transfers_free(transfers);
         return NULL;
     }
+    curl_share_setopt(transfers->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
     curl_multi_setopt(transfers->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
     curl_multi_setopt(transfers->multi, CURLMOPT_SOCKETDATA, transfers);
     curl_multi_setopt(transfers->multi, CURLMOPT_TIMERFUNCTION, set_timer);
@@ -86,6 +89,7 @@ void http_transfers_free(struct http_transfers *transfers)
     if (!transfers)
         return;
     curl_multi_cleanup(transfers->multi);
+    curl_share_cleanup(transfers->share);
     free(transfers->sockets);
     free(transfers->ready);
     free(transfers);
@@ -94,6 +98,11 @@ void http_transfers_free(struct http_transfers *transfers)
 CURLM *http_transfers_multi(const struct http_transfers *transfers)
 {
     return transfers->multi;
+}
+
+CURLSH *http_transfers_share(const struct http_transfers *transfers)
+{
+    return transfers->share;
 }
 
 /* ---- a turn ---- */

@@ -19,6 +19,11 @@ void http_transfers_free(
 /* The multi handle: transfers are added to it, and removed from it. */
 CURLM *http_transfers_multi(const struct http_transfers *transfers);
 
+/* The share that each transfer's handle is given (CURLOPT_SHARE), and that outlives it: with it a connection is
+ * made by the TLS session of one before it, without another look at the server's certificate.  OpenSSL uses each ticket
+ * once, so of many connections that are made at the same time only some are. */
+CURLSH *http_transfers_share(const struct http_transfers *transfers);
+
 /* Wait until something can be done, for `wait` milliseconds at most, and do it. */
 void http_transfers_turn(struct http_transfers *transfers, int64_t wait);
 

@@ -224,6 +224,21 @@ static void thirty_two_are_in_flight_on_connections_that_are_kept(void **state)
     kubernetes_api_disconnect(connection);
 }
 
+/* While the first connection is busy; but not by a session of another client, which may have another credential. */
+static void a_connection_is_made_by_the_session_of_one_before(void **state)
+{
+    (void)state;
+    struct kubernetes_call calls[] = {make_call("GET", "/slow"), make_call("GET", "/echo")};
+    struct kubernetes_call *batch[] = {&calls[0], &calls[1]};
+    struct kubernetes_connection *connection = connect_by_token("abc");
+    int before = statistic("resumed");
+    must_be_done(connection, "/echo");
+    assert_int_equal(statistic("resumed"), before);
+    kubernetes_api_run(connection, arena, batch, ARRAY_COUNT(batch));
+    assert_int_equal(statistic("resumed"), before + 1);
+    kubernetes_api_disconnect(connection);
+}
+
 static void a_connection_that_was_closed_is_made_again(void **state)
 {
     (void)state;
@@ -891,6 +906,7 @@ int main(void)
         WITH_ARENA(a_call_carries_what_it_should),
         WITH_ARENA(a_raw_answer_is_cut_off_where_it_is_to_be),
         WITH_ARENA(thirty_two_are_in_flight_on_connections_that_are_kept),
+        WITH_ARENA(a_connection_is_made_by_the_session_of_one_before),
         WITH_ARENA(a_connection_that_was_closed_is_made_again),
         WITH_ARENA(a_server_that_hangs_costs_one_timeout),
         WITH_ARENA(nobody_at_the_port_is_unavailable),

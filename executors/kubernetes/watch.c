@@ -239,9 +239,8 @@ static void end_stream(struct kubernetes_watch *watch)
 }
 
 /* Members of objects that nobody looks at, and that are most of them: who changed what, and what pods are made
- * of. */
+ * of.  The template of a Job has its time limit. */
 static const char *const unread[] = {"managedFields",
-                                     "template",
                                      "containers",
                                      "initContainers",
                                      "volumes",

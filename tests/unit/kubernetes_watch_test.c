@@ -26,6 +26,7 @@ static bool expire_continue;
 
 /* The consumer. */
 static bool has[OBJECTS], listing[OBJECTS];
+static double time_limit; /* of the newest object's pods */
 static int begun, ended;
 
 static int64_t now;
@@ -48,6 +49,8 @@ static void take_object(void *context, const struct value *object, bool deleted,
     int name = atoi(value_get_text(value_get(object, "metadata"), "name").data);
     assert_true(name >= 0 && name < OBJECTS);
     has[name] = !deleted;
+    const struct value *template = value_get(value_get(object, "spec"), "template");
+    time_limit = value_get_number(value_get(template, "spec"), "activeDeadlineSeconds", 0);
     if (listed)
         listing[name] = true;
 }
@@ -227,6 +230,17 @@ static void lists_in_pages_then_watches(void **state)
     drive();
     assert_memory_equal(has, exists, sizeof(has));
     assert_int_equal(kubernetes_watch_blind(watch), 0);
+}
+
+/* Most of an event is stepped over, but not this. */
+static void a_change_tells_the_time_limit(void **state)
+{
+    (void)state;
+    drive();
+    send_text(newest(), "{'type':'ADDED','object':{'metadata':{'name':'3'},'spec':{'template':{"
+                        "'spec':{'containers':[{'name':'main'}],'activeDeadlineSeconds':90}}}}}\n");
+    drive();
+    assert_int_equal(time_limit, 90);
 }
 
 static void it_goes_on_where_it_was(void **state)
@@ -426,6 +440,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(lists_in_pages_then_watches),
+        TEST(a_change_tells_the_time_limit),
         TEST(it_goes_on_where_it_was),
         TEST(an_expired_version_lists_again),
         TEST(an_expired_page_begins_again),

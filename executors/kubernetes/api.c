@@ -130,7 +130,8 @@ static void take_result(struct kubernetes_connection *connection, struct arena *
             put_off(call, quiet);
         return;
     }
-    const struct kubernetes_question question = {call->method, call->path.data, call->body.length};
+    const struct kubernetes_question question = {call->method, call->path.data, call->body.length,
+                                                 call->unread};
     call->status = request->status;
     call->retry_after = request->retry_after;
     call->outcome = kubernetes_status_judge(

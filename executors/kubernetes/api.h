@@ -31,10 +31,12 @@ struct kubernetes_call {
     struct text path;   /* from "/" on, escaped, with its query; ends with NUL */
     struct text body;   /* JSON; data NULL: none */
     const char
-        *content_type;     /* NULL: application/json; of a PATCH usually KUBERNETES_MERGE_PATCH */
-    int64_t timeout;       /* milliseconds; 0: the settings' */
-    bool raw;              /* a 2xx answer is not JSON: leave it in `response` */
-    size_t response_limit; /* bytes of a raw answer at most; the rest is cut off, which is no
+        *content_type; /* NULL: application/json; of a PATCH usually KUBERNETES_MERGE_PATCH */
+    int64_t timeout;   /* milliseconds; 0: the settings' */
+    bool raw;          /* a 2xx answer is not JSON: leave it in `response` */
+    const char *const *unread; /* members of a 2xx answer, at any depth, that are stepped over
+                                   (json_read_without()); NULL: none */
+    size_t response_limit;     /* bytes of a raw answer at most; the rest is cut off, which is no
                                    error; 0: the usual limit, beyond which it is one */
     /* filled in: */
     enum kubernetes_outcome outcome;

@@ -250,7 +250,8 @@ enum kubernetes_outcome kubernetes_status_judge(struct arena *arena,
     if (good && raw)
         return KUBERNETES_DONE;
     if (text_trim(body).length)
-        *answer = json_read(arena, body, "the answer", &answer_limits, NULL);
+        *answer = json_read_without(arena, body, "the answer", good ? question->unread : NULL,
+                                    &answer_limits, NULL);
     if (good && *answer)
         return KUBERNETES_DONE;
     if (good) {

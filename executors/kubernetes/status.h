@@ -29,8 +29,9 @@ enum kubernetes_outcome {
 
 struct kubernetes_question {
     const char *method;
-    const char *path; /* with its query */
-    size_t sent;      /* bytes of the body */
+    const char *path;          /* with its query */
+    size_t sent;               /* bytes of the body */
+    const char *const *unread; /* members of a 2xx answer that are stepped over; NULL: none */
 };
 
 /* Sort an answer.  `status` is HTTP's; `body` what came with it, which may be anything; unless

@@ -90,7 +90,7 @@ void kubernetes_stream_close(struct kubernetes_stream *stream)
 /* It has ended: what does that mean? */
 static void judge_end(struct kubernetes_stream *stream, const struct http_stream_state *state)
 {
-    const struct kubernetes_question question = {"GET", stream->path, 0};
+    const struct kubernetes_question question = {"GET", stream->path, 0, NULL};
     stream->judged = true;
     stream->status = state->status;
     if (state->outcome != HTTP_ANSWERED) {

@@ -114,7 +114,11 @@ void submission_ask_create(struct kubernetes_submission *job, struct submission_
     bool alone = job->count == 1, owner = part == job->parts;
     prepare_request(part, "POST", arena_printf(arena, "%s?fieldValidation=Strict", path.data));
     part->call.body = submission_body(arena, job->manifest, (size_t)(part - job->parts), job->uid);
-    part->call.raw = alone || !owner; /* of the answers only an owner's uid is used */
+    /* Of the answers only an owner's uid is used. */
+    static const char *const unread[] = {"labels", "annotations", "managedFields",
+                                         "spec",   "status",      NULL};
+    part->call.raw = alone || !owner;
+    part->call.unread = unread;
 }
 
 void submission_ask_look(struct kubernetes_submission *job, struct submission_part *part)

@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         method = TEXT("GET");
     bool reads = text_is(method, "GET");
     const struct kubernetes_question question = {reads ? "GET" : "POST", "/apis/batch/v1/jobs?x=y",
-                                                 body.length};
+                                                 body.length, NULL};
     int status = read_number(line);
     struct arena *arena = arena_new();
     struct error error = {""};

@@ -7,6 +7,7 @@
 #include "executors/kubernetes/inside.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,11 @@
 #include "executors/kubernetes/resize.h"
 #include "executors/nodes.h"
 
-enum { USERS_MOST = 1000 }; /* whose groups are remembered */
+enum {
+    USERS_MOST = 1000,      /* whose groups are remembered */
+    KEPT_MEMORY = 16 << 20, /* bytes; a batch of submissions takes 7 MiB */
+    LARGE_PIECE = 2 << 20   /* bytes; larger than the blocks of arenas */
+};
 
 static const char role_file[] = "etc/kubernetes-role.yaml";
 
@@ -334,6 +339,14 @@ static const struct executor_operations operations = {
     .close = kubernetes_close,
 };
 
+/* Have malloc() keep the memory of a batch for the next one, which would be given pages anew, each for a page
+ * fault.  The stages return it when they have nothing to do. */
+static void keep_memory(void)
+{
+    mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+    mallopt(M_MMAP_THRESHOLD, LARGE_PIECE);
+}
+
 struct executor *executor_kubernetes_open(const struct value *settings, const char *spool,
                                           const char *directory, struct error *error)
 {
@@ -364,5 +377,6 @@ struct executor *executor_kubernetes_open(const struct value *settings, const ch
     kubernetes->server =
         arena_string(kubernetes->arena, kubernetes_api_server(kubernetes->connection));
     kubernetes->executor.live_max = kubernetes->settings.live_max;
+    keep_memory();
     return &kubernetes->executor;
 }

@@ -282,6 +282,21 @@ bool kubernetes_cache_has(const struct kubernetes_cache *cache, const char *id, 
     return token && token->job_count;
 }
 
+const struct cached_job *kubernetes_cache_owner(const struct kubernetes_cache *cache,
+                                                const char *id, int attempt)
+{
+    char buffer[CACHED_TOKEN_SIZE];
+    const struct cached_token *token = find_token(cache, name_token(buffer, id, attempt));
+    const struct cached_job *owner = NULL;
+    for (size_t i = 0; token && i < token->job_count; i++) {
+        const struct cached_job *job = &token->jobs[i];
+        if (job->missing || job->lingers || job->removed || (job->owner && owner))
+            return NULL;
+        owner = job->owner ? job : owner;
+    }
+    return owner && owner->uid_text[0] ? owner : NULL;
+}
+
 static bool is_made_by(const struct cached_token *token, const char *identity)
 {
     for (size_t i = 0; i < token->job_count; i++)

@@ -51,6 +51,11 @@ void kubernetes_cache_confirm(struct kubernetes_cache *cache, const char *id, in
 void kubernetes_cache_list(const struct kubernetes_cache *cache, const char *identity,
                            executor_take *take, void *context);
 
+/* The Job that is removed with the token's: the only one that no other owns.  NULL where that is not certain, or
+ * more is to be done than to delete it.  Valid until the next object is taken. */
+const struct cached_job *kubernetes_cache_owner(const struct kubernetes_cache *cache,
+                                                const char *id, int attempt);
+
 /* Whether the token has a Job. */
 bool kubernetes_cache_has(const struct kubernetes_cache *cache, const char *id, int attempt);
 /* Its existing pods, by role, index and age; in the arena, valid until the next object is taken. */

@@ -31,6 +31,8 @@ struct waiting {
     char *text;       /* "ErrImagePull: ..."; NULL with WAITING_NOT */
 };
 
+enum { CACHED_UID_SIZE = 40 /* bytes of a uid, with the final NUL */ };
+
 enum cached_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED };
 
 struct cached_pod {
@@ -62,12 +64,14 @@ struct cached_job {
     uint64_t uid, version;
     uint32_t seen;
     char *name, *role;
-    int completions;       /* tasks */
-    int at_once;           /* parallelism: tasks that may run at once */
-    int finished;          /* pods that have succeeded or failed, as the Job counts them */
-    bool owner;            /* no other Job owns it */
-    bool complete, failed; /* it has ended, or certainly will */
-    bool settled;          /* ... and the controller has finished with it */
+    int completions;                /* tasks */
+    int at_once;                    /* parallelism: tasks that may run at once */
+    int finished;                   /* pods that have succeeded or failed, as the Job counts them */
+    bool owner;                     /* no other Job owns it */
+    bool lingers;                   /* it asks for `debug` */
+    char uid_text[CACHED_UID_SIZE]; /* metadata.uid; "": it is longer */
+    bool complete, failed;          /* it has ended, or certainly will */
+    bool settled;                   /* ... and the controller has finished with it */
     bool suspended, cancelled, missing, deadline;
     bool removed; /* it is being deleted, or the cluster deletes it after its end */
     char identity[EXECUTOR_IDENTITY_SIZE]; /* of the spool that made it; "": not known */

@@ -13,8 +13,10 @@
  * caller asks again.
  *
  * A job is removed by deleting its owner in the background: the server's garbage collector deletes what it
- * owns, pods included.  A job that asked for `debug` is instead ended by a deadline of one second, and
- * deleted by the server when the requested time is over.
+ * owns, pods included.  The owner is the one that the watch has shown, and is deleted only if it still has that
+ * uid; the server is asked for the Jobs of a job while the watch is blind, or where it shows something else.  A job
+ * that asked for `debug` is instead ended by a deadline of one second, and deleted by the server when the
+ * requested time is over.
  */
 #include "base/duration.h"
 #include "executors/kubernetes/inquiry.h"
@@ -210,7 +212,7 @@ static void ask_remove(struct inquiries *inquiries, struct inquiry *inquiry)
 void kubernetes_remove(struct executor *executor, struct job_call **batch, size_t count)
 {
     struct inquiries inquiries;
-    inquiry_open(&inquiries, executor, batch, count);
+    inquiry_open_to_remove(&inquiries, executor, batch, count);
     for (size_t i = 0; i < count; i++)
         if (batch[i]->result == 0)
             ask_remove(&inquiries, &inquiries.items[i]);

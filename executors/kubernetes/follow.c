@@ -105,6 +105,13 @@ void kubernetes_follow_close(struct kubernetes_follower *follower)
     free(follower);
 }
 
+bool kubernetes_follow_sees_jobs(const struct kubernetes *kubernetes)
+{
+    const struct kubernetes_watch *jobs =
+        kubernetes->follower ? kubernetes->follower->watches[FOLLOW_JOBS] : NULL;
+    return jobs && kubernetes_watch_listed(jobs) && !kubernetes_watch_blind(jobs);
+}
+
 struct kubernetes_cache *kubernetes_follow_cache(struct kubernetes *kubernetes)
 {
     return kubernetes->follower ? kubernetes->follower->cache : NULL;

@@ -10,6 +10,9 @@
  * a minute. */
 int kubernetes_follow(struct kubernetes *kubernetes, struct error *error);
 
+/* Has the watch of Jobs brought all that there was a moment ago? */
+bool kubernetes_follow_sees_jobs(const struct kubernetes *kubernetes);
+
 /* The cache; NULL before the first kubernetes_follow(). */
 struct kubernetes_cache *kubernetes_follow_cache(struct kubernetes *kubernetes);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "executors/kubernetes/condition.h"
+#include "executors/kubernetes/follow.h"
 
 enum {
     MOST_IDS = 40, /* jobs asked about in one request: its line has to be short enough */
@@ -41,7 +42,8 @@ void inquiry_fail(struct inquiry *inquiry, const struct error *error, int64_t re
 /* ---- which Jobs there are ---- */
 
 /* "/apis/.../jobs?limit=500&labelSelector=dlspool/spool=S,dlspool/job in (a,b)", escaped. */
-static struct text list_path(const struct inquiries *inquiries, size_t first, size_t count)
+static struct text list_path(const struct inquiries *inquiries, struct inquiry *const *some,
+                             size_t count)
 {
     struct buffer path = {0};
     buffer_add_text(&path, kubernetes_manifest_path(inquiries->arena, &kubernetes_kinds[0],
@@ -50,7 +52,7 @@ static struct text list_path(const struct inquiries *inquiries, size_t first, si
                   "?limit=%d&labelSelector=dlspool%%2Fspool%%3D%s%%2Cdlspool%%2Fjob%%20in%%20%%28",
                   PAGE, inquiries->kubernetes->spool);
     for (size_t i = 0; i < count; i++)
-        buffer_printf(&path, "%s%s", i ? "%2C" : "", inquiries->items[first + i].request->id);
+        buffer_printf(&path, "%s%s", i ? "%2C" : "", some[i]->request->id);
     buffer_add_string(&path, "%29");
     return arena_take(inquiries->arena, &path);
 }
@@ -73,7 +75,8 @@ static void add_found(struct inquiries *inquiries, struct inquiry *inquiry,
 /* Some of the jobs, which are looked for together. */
 struct search {
     struct inquiries *inquiries;
-    size_t first, count;
+    struct inquiry *const *some;
+    size_t count;
 };
 
 /* Give each Job of a page to the job that it is of. */
@@ -83,11 +86,11 @@ static bool take_page(void *context, const struct value *page)
     struct inquiries *inquiries = search->inquiries;
     const struct value *items = value_get(page, "items");
     for (size_t i = 0; i < value_length(items); i++)
-        for (size_t at = search->first; at < search->first + search->count; at++) {
-            const struct job_call *request = inquiries->items[at].request;
+        for (size_t at = 0; at < search->count; at++) {
+            const struct job_call *request = search->some[at]->request;
             if (kubernetes_is_of_job(inquiries->kubernetes, items->list.items[i], request->id,
                                      request->attempt)) {
-                add_found(inquiries, &inquiries->items[at], items->list.items[i]);
+                add_found(inquiries, search->some[at], items->list.items[i]);
                 break;
             }
         }
@@ -95,21 +98,34 @@ static bool take_page(void *context, const struct value *page)
 }
 
 /* Find the Jobs of some of the jobs. */
-static void find_some(struct inquiries *inquiries, size_t first, size_t count)
+static void find_some(struct inquiries *inquiries, struct inquiry *const *some, size_t count)
 {
-    struct search search = {inquiries, first, count};
+    struct search search = {inquiries, some, count};
     struct error error;
     int status;
     int64_t rest;
     if (kubernetes_list_pages(inquiries->kubernetes, inquiries->arena,
-                              list_path(inquiries, first, count).data, take_page, &search, &status,
+                              list_path(inquiries, some, count).data, take_page, &search, &status,
                               &rest, &error) == KUBERNETES_DONE)
         return;
-    for (size_t at = first; at < first + count; at++)
-        inquiry_fail(&inquiries->items[at], &error, rest);
+    for (size_t at = 0; at < count; at++)
+        inquiry_fail(some[at], &error, rest);
 }
 
-void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
+/* Find those that were not found yet. */
+static void find_rest(struct inquiries *inquiries)
+{
+    struct inquiry **rest =
+        arena_allocate(inquiries->arena, (inquiries->count + 1) * sizeof(struct inquiry *));
+    size_t left = 0;
+    for (size_t i = 0; i < inquiries->count; i++)
+        if (!inquiries->items[i].job_count)
+            rest[left++] = &inquiries->items[i];
+    for (size_t i = 0; i < left; i += MOST_IDS)
+        find_some(inquiries, rest + i, left - i < MOST_IDS ? left - i : MOST_IDS);
+}
+
+static void begin(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
                   size_t count)
 {
     struct arena *arena = arena_new();
@@ -123,8 +139,37 @@ void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct
         batch[i]->error.text[0] = '\0';
         inquiries->items[i] = (struct inquiry){.request = batch[i]};
     }
-    for (size_t i = 0; i < count; i += MOST_IDS)
-        find_some(inquiries, i, count - i < MOST_IDS ? count - i : MOST_IDS);
+}
+
+void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
+                  size_t count)
+{
+    begin(inquiries, executor, batch, count);
+    find_rest(inquiries);
+}
+
+/* Its owner, if the watch has shown it. */
+static void find_in_cache(struct inquiries *inquiries, struct inquiry *inquiry)
+{
+    struct arena *arena = inquiries->arena;
+    const struct cached_job *owner =
+        kubernetes_cache_owner(kubernetes_follow_cache(inquiries->kubernetes), inquiry->request->id,
+                               inquiry->request->attempt);
+    if (!owner || !kubernetes_is_plain(text_of(owner->uid_text)))
+        return;
+    inquiry->jobs = arena_grow(arena, NULL, 0, &inquiry->job_capacity, sizeof(*inquiry->jobs));
+    inquiry->jobs[inquiry->job_count++] =
+        (struct found_job){.name = arena_text(arena, owner->name, strlen(owner->name)),
+                           .uid = arena_text(arena, owner->uid_text, strlen(owner->uid_text))};
+}
+
+void inquiry_open_to_remove(struct inquiries *inquiries, struct executor *executor,
+                            struct job_call **batch, size_t count)
+{
+    begin(inquiries, executor, batch, count);
+    for (size_t i = 0; i < count && kubernetes_follow_sees_jobs(inquiries->kubernetes); i++)
+        find_in_cache(inquiries, &inquiries->items[i]);
+    find_rest(inquiries);
 }
 
 void inquiry_close(struct inquiries *inquiries)

@@ -9,9 +9,9 @@
 
 #include "executors/kubernetes/inside.h"
 
-struct found_job { /* a Job of the cluster that is one of ours */
-    const struct value *object;
-    struct text name, uid; /* fit for paths and bodies */
+struct found_job {              /* a Job of the cluster that is one of ours */
+    const struct value *object; /* NULL: it was not looked up */
+    struct text name, uid;      /* fit for paths and bodies */
     struct kubernetes_call call;
 };
 
@@ -35,6 +35,10 @@ struct inquiries {
 /* Find the Jobs of all; results and errors of the batch are cleared first.  inquiry_close() frees. */
 void inquiry_open(struct inquiries *inquiries, struct executor *executor, struct job_call **batch,
                   size_t count);
+/* The same, for jobs that are to be removed: of one whose owner the watch has shown nothing is looked up, and that
+ * is what is found. */
+void inquiry_open_to_remove(struct inquiries *inquiries, struct executor *executor,
+                            struct job_call **batch, size_t count);
 void inquiry_close(struct inquiries *inquiries);
 
 /* One more call; send all of them, and wait for the answers. */

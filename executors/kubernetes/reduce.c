@@ -266,6 +266,8 @@ bool kubernetes_reduce_job(struct cached_job *job, const struct value *object)
     if (!uid.length || !is_name(name))
         return false;
     job->uid = hash_text(HASH_START, uid);
+    bool fits = uid.length < sizeof(job->uid_text);
+    snprintf(job->uid_text, sizeof(job->uid_text), "%.*s", fits ? (int)uid.length : 0, uid.data);
     job->version = kubernetes_reduce_version(object);
     cached_set_text(&job->name, name, NAME_LIMIT);
     set_role(&job->role, labels);
@@ -279,6 +281,7 @@ bool kubernetes_reduce_job(struct cached_job *job, const struct value *object)
     else if (!job->suspended_since)
         job->suspended_since = clock_elapsed() + 1;
     job->cancelled = value_get(annotations, "dlspool/cancelled") != NULL;
+    job->lingers = value_get(annotations, "dlspool/debug") != NULL;
     job->missing = false;
     struct text identity = value_get_text(labels, "dlspool/identity");
     snprintf(job->identity, sizeof(job->identity), "%.*s", (int)identity.length,

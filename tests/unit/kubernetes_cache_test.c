@@ -575,6 +575,32 @@ static void the_time_limit_is_counted_from_the_first_start(void **state)
     expect(PHASE_RUNNING, 0, "", "");
 }
 
+static const char *owner_name(void)
+{
+    const struct cached_job *owner = kubernetes_cache_owner(jobs, "train-abc", 1);
+    return owner ? owner->name : "";
+}
+
+/* What the others are deleted with, where that is all there is to do. */
+static void the_owner_is_told_where_it_is_certain(void **state)
+{
+    (void)state;
+    assert_string_equal(owner_name(), "");
+    take_job("ps", "", "");
+    assert_string_equal(owner_name(), "");
+    take_worker_job(rule, "", "");
+    assert_string_equal(owner_name(), "train-abc-a1-worker");
+    assert_string_equal(kubernetes_cache_owner(jobs, "train-abc", 1)->uid_text, "job-worker");
+    take_worker_job("'dlspool/debug':'300'", "", "");
+    assert_string_equal(owner_name(), "");
+    take_worker_job(rule, ",'ttlSecondsAfterFinished':300", "");
+    assert_string_equal(owner_name(), "");
+    take_worker_job(rule, "", "");
+    assert_string_equal(owner_name(), "train-abc-a1-worker");
+    kubernetes_cache_take(jobs, FOLLOW_JOBS, make_job("ps", "", ""), true, false);
+    assert_string_equal(owner_name(), "");
+}
+
 static void a_failure_is_that_of_the_first(void **state)
 {
     (void)state;
@@ -895,6 +921,7 @@ int main(void)
         TEST(it_fails_when_too_few_are_left),
         TEST(it_is_done_when_the_others_are),
         TEST(the_time_limit_is_counted_from_the_first_start),
+        TEST(the_owner_is_told_where_it_is_certain),
         TEST(a_failed_index_without_a_pod_has_ended),
         TEST(a_failure_is_that_of_the_first),
         TEST(a_cancelled_job_has_failed_once_it_is_still),

@@ -276,7 +276,7 @@ static void a_mass_kill_costs_what_it_must(void **state)
     }
     before = stand_in_requests();
     executor->operations->remove(executor, batch, COUNT);
-    assert_int_equal(stand_in_requests() - before, COUNT / 40 + COUNT);
+    assert_int_equal(stand_in_requests() - before, COUNT); /* the watch has shown all of them */
 }
 
 /* ---- what tasks print last ---- */

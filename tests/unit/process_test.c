@@ -12,6 +12,14 @@
 
 #include "executors/local/process.h"
 
+enum { MOST_ROUNDS = 1000 }; /* of 5 ms */
+
+static void end_group(pid_t process)
+{
+    kill(-process, SIGKILL);
+    waitpid(process, NULL, 0);
+}
+
 /* A shell of a group of its own with `mark` among its arguments; the program that it has started has not.  What
  * a test that fails leaves behind holds none of its output open. */
 static pid_t start_group(const char *mark)
@@ -31,16 +39,16 @@ static pid_t start_group(const char *mark)
     close(ends[1]);
     assert_int_equal(read(ends[0], &started, 1), 1); /* its child is there */
     close(ends[0]);
-    while (process_signal_group(process, mark, 0) !=
-           1) /* a child that is not sleep yet is a copy of the shell */
+    /* A child that is not sleep yet is a copy of the shell. */
+    int round = 0;
+    while (process_signal_group(process, mark, 0) != 1 && round++ < MOST_ROUNDS)
         process_pause(5);
+    if (round > MOST_ROUNDS) {
+        int count = process_signal_group(process, mark, 0);
+        end_group(process);
+        fail_msg("%d processes of the group have the argument", count);
+    }
     return process;
-}
-
-static void end_group(pid_t process)
-{
-    kill(-process, SIGKILL);
-    waitpid(process, NULL, 0);
 }
 
 static void only_those_of_the_group_with_the_argument_are_signalled(void **state)

@@ -77,6 +77,24 @@ like "$manifest" 'kueue.x-k8s.io/queue-name"?: "night"' "and queues labels"
 like "$(render any single 'queue: day')" "queue \"day\" is none of this site's: site.yaml of templates.git lists night" \
     "a queue that the site does not list is refused"
 
+# What is added at submission is shown to who may read the credentials; nobody is asked.
+cat >"$scratch/kubeconfig" <<'CONFIG'
+apiVersion: v1
+kind: Config
+current-context: c
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: of-nobody}}]
+contexts: [{name: c, context: {cluster: c, user: u, namespace: lab}}]
+CONFIG
+chmod 600 "$scratch/kubeconfig"
+like "$(render any single)" '^dlspool render: a cluster is sent more than that, such as security contexts; --sent prints all' \
+    "render says that a cluster is sent more"
+sent=$(job any single | KUBECONFIG=$scratch/kubeconfig dlspool render --sent -)
+for line in 'automountServiceAccountToken: false' 'allowPrivilegeEscalation: false' "runAsUser: $(id -u)" 'type: "RuntimeDefault"' 'namespace: "lab"'; do
+    like "$sent" "^ *$line\$" "with --sent it shows $line"
+done
+unlike "$sent" of-nobody "and no credential"
+
 # The table of fields is renewed from what a server says of itself.
 cat >"$scratch/openapi.json" <<'JSON'
 {"info": {"version": "v1.37.2"}, "definitions": {

@@ -38,9 +38,11 @@ is "$(grep -c ' submitted ' "$spool"/done/*/j*/log | grep -vc ':1$')" 0 "each wa
 is "$(ls "$spool/failed")" "" "none failed"
 
 # What the first claimed before it saw that is not forgotten: a claim that another made is taken up.
-token=$(ls -d "$spool"/done/*/j200-* | sed -E 's/.*-(.{12}).$/\1/')
+# Its number is nobody's: a claim of which there is a job already is removed.
+token=$(ls -d "$spool"/done/*/j200-* | sed -E 's/.*-(.{13})$/\1/')
+case $token in *z) token=${token%z}y ;; *) token=${token%?}z ;; esac
 printf 'name: stray\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' >"$spool/.claims/.stray"
-mv "$spool/.claims/.stray" "$spool/.claims/${token}z.stray.yaml"
+mv "$spool/.claims/.stray" "$spool/.claims/$token.stray.yaml"
 ok "what another daemon has claimed is taken up" wait_for 20 in_state stray "done"
 is "$(ls -A "$spool/.claims")" "" "and no claim is left"
 

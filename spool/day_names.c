@@ -112,8 +112,8 @@ int day_names_visit(const struct spool *spool, const char *day, struct text begi
     return jobs_walk_day(spool, day, visit_begun, &filter);
 }
 
-static int visit_done(const struct spool *spool, const struct text *begins, size_t count,
-                      job_visit *visit, void *context)
+int day_names_visit_done(const struct spool *spool, const struct text *begins, size_t count,
+                         job_visit *visit, void *context)
 {
     day_name *days;
     size_t day_count;
@@ -131,7 +131,7 @@ int day_names_visit_all(const struct spool *spool, const struct text *begins, si
     int result = 0;
     for (size_t i = 0; i < JOBS_LOOKS && !result; i++) {
         enum state state = jobs_order[i];
-        result = state == STATE_DONE ? visit_done(spool, begins, count, visit, context)
+        result = state == STATE_DONE ? day_names_visit_done(spool, begins, count, visit, context)
                                      : jobs_walk(spool, state, visit, context);
         if (result < 0)
             error_errno(error, "%s/ could not be read", spool_state_name(state));

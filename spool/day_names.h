@@ -14,6 +14,10 @@
 int day_names_visit(const struct spool *spool, const char *day, struct text begin, job_visit *visit,
                     void *context);
 
+/* The same for all days of done/, with one of `begins`.  As jobs_walk(). */
+int day_names_visit_done(const struct spool *spool, const struct text *begins, size_t count,
+                         job_visit *visit, void *context);
+
 /* Visit the jobs of all states whose ids begin with one of `begins`; of states other than done/ also others.  As
  * jobs_walk_all(). */
 int day_names_visit_all(const struct spool *spool, const struct text *begins, size_t count,

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/names.h"
+#include "spool/day_names.h"
 
-enum { MOST_DAYS = UINT16_MAX };
+enum { MOST_DAYS = UINT16_MAX, MOST_SEARCHED = 16 /* names, in the files of names */ };
 
 struct entry {
     uint64_t hash; /* of the name */
@@ -22,17 +24,19 @@ struct entry {
 
 struct name_index {
     const struct spool *spool;
-    struct entry *entries; /* sorted by hash */
+    struct names *searched; /* names whose jobs of done/ are among the entries */
+    struct entry *entries;  /* sorted by hash */
     size_t count, capacity;
     day_name *days;
     size_t day_count, day_capacity;
-    bool read;
+    bool read, has_done; /* the directories of jobs on their way; all of done/, too */
+    bool is_sorted;
 };
 
 struct name_index *name_index_new(const struct spool *spool)
 {
     struct name_index *index = memory_allocate(sizeof(*index));
-    *index = (struct name_index){.spool = spool};
+    *index = (struct name_index){.spool = spool, .searched = names_new(MOST_SEARCHED, 0)};
     return index;
 }
 
@@ -40,7 +44,9 @@ void name_index_clear(struct name_index *index)
 {
     free(index->entries);
     free(index->days);
-    *index = (struct name_index){.spool = index->spool};
+    for (void *name; (name = names_first(index->searched));)
+        names_remove(index->searched, name);
+    *index = (struct name_index){.spool = index->spool, .searched = index->searched};
 }
 
 void name_index_free(struct name_index *index)
@@ -48,10 +54,12 @@ void name_index_free(struct name_index *index)
     if (!index)
         return;
     name_index_clear(index);
+    names_free(index->searched);
     free(index);
 }
 
-/* Days are read one after another, so that a day's number is that of the last, or a new one. */
+/* Days are read one after another, so that a day's number is that of the last, or a new one, which may be there
+ * already. */
 static uint16_t number_of_day(struct name_index *index, const char *date)
 {
     if (index->day_count && strcmp(index->days[index->day_count - 1], date) == 0)
@@ -85,17 +93,45 @@ static int compare_hashes(const void *a, const void *b)
     return (first->hash > second->hash) - (first->hash < second->hash);
 }
 
-static int read_all(struct name_index *index, struct error *error)
+/* Read what is on its way.  Jobs move on meanwhile, and go back from failed/ and held/: so some directories again. */
+static int read_moving(struct name_index *index, struct error *error)
 {
-    if (index->read)
+    for (size_t i = 0; i < JOBS_LOOKS; i++) {
+        enum state state = jobs_order[i];
+        if (state != STATE_DONE && jobs_walk(index->spool, state, add_job, index))
+            return error_errno(error, "%s/ could not be read", spool_state_name(state));
+    }
+    index->read = true;
+    return 0;
+}
+
+/* Read of done/ what has that name; or all of it, once many names were looked for.  After the others, as jobs end
+ * there. */
+static int read_done(struct name_index *index, struct text name, struct error *error)
+{
+    char begin[ID_SIZE + 1];
+    const struct text begins[] = {{begin, name.length + 1}};
+    if (index->has_done || names_find(index->searched, name))
         return 0;
-    if (jobs_walk_all(index->spool, add_job, index, error)) {
+    snprintf(begin, sizeof(begin), "%.*s-", (int)name.length, name.data);
+    index->is_sorted = false;
+    index->has_done = !names_add(index->searched, name);
+    if (index->has_done ? jobs_walk(index->spool, STATE_DONE, add_job, index)
+                        : day_names_visit_done(index->spool, begins, 1, add_job, index))
+        return error_errno(error, "done/ could not be read");
+    return 0;
+}
+
+/* Have all entries that the name may have. */
+static int read_for(struct name_index *index, struct text name, struct error *error)
+{
+    if ((!index->read && read_moving(index, error)) || read_done(index, name, error)) {
         name_index_clear(index);
         return -1;
     }
-    if (index->count)
+    if (!index->is_sorted && index->count)
         qsort(index->entries, index->count, sizeof(*index->entries), compare_hashes);
-    index->read = true;
+    index->is_sorted = true;
     return 0;
 }
 
@@ -118,7 +154,7 @@ int name_index_visit(struct name_index *index, struct text name, job_visit *visi
 {
     if (name.length == 0 || name.length > ID_NAME_LENGTH)
         return 0;
-    if (read_all(index, error))
+    if (read_for(index, name, error))
         return -1;
     uint64_t hash = hash_secret(name);
     int result = 0;

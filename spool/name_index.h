@@ -1,8 +1,10 @@
 /* spool/name_index.h - the jobs of all directories by name, read once for many words
  *
  * A name on a control file may be that of any job, so finding it means reading the directories.  A batch of
- * control files reads them once.  Jobs may move afterwards; each is then looked for by its id.  What comes
- * afterwards is not found before the index is emptied.  24 bytes of memory for a job.
+ * control files reads them once.  Of done/ the files of names are searched (spool/day_names.h), once for each name,
+ * until a batch has so many names that reading the whole of it is cheaper.  Jobs may move afterwards; each is then
+ * looked for by its id.  What comes afterwards is not found before the index is emptied.  24 bytes of memory for a
+ * job.
  */
 #ifndef SPOOL_NAME_INDEX_H
 #define SPOOL_NAME_INDEX_H

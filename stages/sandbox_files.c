@@ -55,6 +55,7 @@ static const struct {
     /* dropped files are moved here */
     {"tokens", {WRITE | LANDLOCK_ACCESS_FS_REFER, 0, 0, 0, LOOK}},
     {"history/archive", {0, 0, 0, 0, 0, MOVE}}, /* jobs are moved there to be removed, too */
+    {"history/names", {LOOK}},                  /* which job is meant by a name */
     {"history/usage", {LOOK}},                  /* what was used of gpu_hours */
     {".prune.lock", {0, 0, 0, 0, 0, READ | LANDLOCK_ACCESS_FS_WRITE_FILE}},
     /* seeds of hash tables */

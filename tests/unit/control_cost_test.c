@@ -1,12 +1,15 @@
 /* tests/unit/control_cost_test.c - a control file costs the same beside 10 jobs and beside 10,000
  *
- * Counted are the system calls of the spool.  A name costs one look at all directories, for a whole batch.
+ * Counted are the system calls of the spool.  A name costs one look at all directories, for a whole batch, but those
+ * days of done/ that have a file of names.
  */
 #include "tests/unit/stage_fixture.h"
 
+#include "spool/day_names_file.h"
 #include "stages/shared/control.h"
 
 #define ID "one-1m7y5dm13etb1"
+#define DAY "2025-12-30"
 
 enum { FEW = 10, NAMED = 1000, MANY = 10000, OWNER = 1 };
 
@@ -179,6 +182,59 @@ static void each_name_of_many_is_found(void **state)
     }
 }
 
+static void put_done(int first, int end)
+{
+    const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1 + end}};
+    char name[PLACE_TEXT_SIZE];
+    for (int i = first; i < end; i++) {
+        snprintf(name, sizeof(name), DAY "/done%d-1m7y5dm13etb1", i);
+        assert_int_equal(mkdirat(spool.states[STATE_DONE], name, 0755), 0);
+    }
+    assert_int_equal(utimensat(spool.states[STATE_DONE], DAY, long_ago, 0), 0);
+    assert_int_equal(day_names_file_write(&spool, DAY, &error), 1);
+}
+
+/* Jobs that were done on a day that has a file of names are found in that. */
+static void the_number_of_jobs_in_done_costs_no_call(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdirat(spool.states[STATE_DONE], DAY, 0755), 0);
+    put_done(0, NAMED);
+    int few, many, next;
+    cost_in_batch("nobody", 1, &few, &next);
+    put_done(NAMED, MANY);
+    cost_in_batch("nobody", 1, &many, &next);
+    assert_int_equal(many, few);
+    assert_int_equal(next, 0);
+}
+
+static int find_done(void *context, const struct job_place *place)
+{
+    int *count = context;
+    assert_int_equal(place->state, STATE_DONE);
+    assert_string_equal(place->date, DAY);
+    ++*count;
+    return 0;
+}
+
+/* More names than are looked for one by one. */
+static void each_name_of_many_in_done_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdirat(spool.states[STATE_DONE], DAY, 0755), 0);
+    put_done(0, NAMED);
+    for (int i = 0; i < NAMED; i++) {
+        char name[16];
+        int count = 0;
+        snprintf(name, sizeof(name), "done%d", i);
+        assert_int_equal(name_index_visit(names, text_of(name), find_done, &count, &error), 0);
+        assert_in_range(count, 1, 2); /* twice those that were looked for before all were read */
+        count = 0;
+        assert_int_equal(name_index_visit(names, text_of(name), find_done, &count, &error), 0);
+        assert_in_range(count, 1, 2);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
@@ -188,6 +244,8 @@ int main(void)
         TEST(a_job_that_has_moved_since_is_found),
         TEST(what_comes_later_is_found_in_the_next_batch),
         TEST(each_name_of_many_is_found),
+        TEST(the_number_of_jobs_in_done_costs_no_call),
+        TEST(each_name_of_many_in_done_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

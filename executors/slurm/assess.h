@@ -12,6 +12,7 @@
 struct slurm_surplus {
     const struct slurm_record *record;
     const char *why;
+    bool may_begin; /* it is held first, and cancelled when a list shows that it waits so */
 };
 
 /* What must be done about a job at Slurm, besides reporting its state. */

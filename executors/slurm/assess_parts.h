@@ -26,7 +26,8 @@ struct slurm_assessment {
     bool over;                         /* nothing of it is left at Slurm */
 };
 
-/* The record that counts: of the job that runs the program, else one that was released; NULL when there is none. */
+/* The record that counts: of the job that runs the program, else one that was released, and of these one that is not
+ * over; NULL when there is none. */
 const struct slurm_record *slurm_assess_records_choose(const struct slurm_job *job,
                                                        const struct slurm_records *records);
 
@@ -34,8 +35,9 @@ const struct slurm_record *slurm_assess_records_choose(const struct slurm_job *j
 void slurm_assess_records_cancel(struct slurm_assessment *assessment,
                                  const struct slurm_record *record, const char *why);
 
-/* Have the waiting duplicates of the chosen job cancelled.  One that was released is cancelled only if the chosen one
- * was released, too; otherwise it may be the one that runs. */
+/* Have the duplicates of the chosen job cancelled.  One that was released may begin at any moment, and then be the one
+ * that runs the program: it is held first, and only if the chosen one may run, too.  One that runs is cancelled when
+ * the chosen one runs the program: it only waits for its end, and has nodes. */
 void slurm_assess_records_end_others(struct slurm_assessment *assessment,
                                      const struct slurm_record *chosen);
 

@@ -19,14 +19,17 @@ static bool is_begun(const struct slurm_job *job, const struct slurm_record *rec
     return job->begun_as[0] && strcmp(job->begun_as, number) == 0;
 }
 
-/* Rank records of the same token: the job that runs the program, then one that was released. */
+/* Rank records of the same token: the job that runs the program, then one that was released, and may still do so.
+ * (Elements of one array end one after the other.) */
 static int rank_record(const struct slurm_job *job, const struct slurm_record *record)
 {
     if (is_begun(job, record))
-        return 3;
-    if (record->released)
-        return record->state == SLURM_STATE_CANCELLED ? 1 : 2;
-    return 0;
+        return 4;
+    if (!record->released)
+        return 0;
+    if (record->array_number || !slurm_record_is_over(record->state))
+        return record->state == SLURM_STATE_CANCELLED ? 1 : 3;
+    return record->state == SLURM_STATE_CANCELLED ? 1 : 2;
 }
 
 const struct slurm_record *slurm_assess_records_choose(const struct slurm_job *job,
@@ -47,7 +50,24 @@ void slurm_assess_records_cancel(struct slurm_assessment *assessment,
     struct slurm_need *need = assessment->need;
     need->end = arena_grow(assessment->arena, need->end, need->end_count, &assessment->end_capacity,
                            sizeof(*need->end));
-    need->end[need->end_count++] = (struct slurm_surplus){record, why};
+    need->end[need->end_count++] = (struct slurm_surplus){.record = record, .why = why};
+}
+
+/* What becomes of another job of Slurm's under the token. */
+static void end_other(struct slurm_assessment *assessment, const struct slurm_record *record,
+                      const struct slurm_record *chosen)
+{
+    bool waits = record->state == SLURM_STATE_WAITING, begun = is_begun(assessment->job, chosen);
+    struct slurm_need *need = assessment->need;
+    if (waits && !record->released) {
+        slurm_assess_records_cancel(assessment, record, "was submitted twice and is held");
+    } else if (waits && (chosen->released || begun)) {
+        slurm_assess_records_cancel(assessment, record, "was submitted twice");
+        need->end[need->end_count - 1].may_begin = true;
+    } else if (record->state == SLURM_STATE_RUNNING && begun && !chosen->array_number &&
+               chosen->state == SLURM_STATE_RUNNING) {
+        slurm_assess_records_cancel(assessment, record, "was submitted twice and only waits");
+    }
 }
 
 void slurm_assess_records_end_others(struct slurm_assessment *assessment,
@@ -61,9 +81,7 @@ void slurm_assess_records_end_others(struct slurm_assessment *assessment,
             continue;
         if (record->array_number && record->array_index >= 0)
             continue; /* it is cancelled with its array's own record, or runs */
-        if (record->state == SLURM_STATE_WAITING && (!record->released || chosen->released))
-            slurm_assess_records_cancel(assessment, record,
-                                        "was submitted twice and never released");
+        end_other(assessment, record, chosen);
     }
 }
 

@@ -1,9 +1,10 @@
 /* executors/slurm/poll.c - the state of jobs, by one list for all of them
  *
  * Repairs are made on the way, many at once: a held job that was not released is released; of a job
- * that Slurm has twice, one is cancelled; a job that slurmctld has forgotten is submitted again, under
- * the same token, when it was missing for some seconds and never began.  A forgotten job that began
- * counts as running as long as its heartbeat goes on, and as vanished after that.
+ * that Slurm has twice, one is cancelled, after it was held if it may begin; a job that slurmctld has
+ * forgotten is submitted again, under the same token, when it was missing for some seconds and never
+ * began.  A forgotten job that began counts as running as long as its heartbeat goes on, and as
+ * vanished after that.
  *
  * No repair starts a job that is being stopped.
  */
@@ -115,22 +116,31 @@ static struct slurm_call *add_call(struct polling *polling, const struct asked *
     return call;
 }
 
-static void add_release(struct polling *polling, const struct slurm_version *version,
-                        const struct asked *asked)
+typedef void update_body(struct buffer *out, const struct slurm_version *version, const char *token,
+                         const char *name);
+
+/* The call becomes an update of the record's job. */
+static void write_update(struct polling *polling, const struct slurm_version *version,
+                         const struct asked *asked, const struct slurm_record *record,
+                         update_body *write_body, struct slurm_call *call)
 {
-    const struct slurm_record *record = asked->need.release;
-    struct slurm_call *call = add_call(polling, asked);
     char token[SLURM_TOKEN_SIZE];
     struct buffer body = {0};
-    if (!call)
-        return;
     slurm_record_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
                        polling->slurm->executor.identity);
-    slurm_request_release(&body, version, token, asked->job->name);
+    write_body(&body, version, token, asked->job->name);
     call->path = slurm_path(
         polling->scratch, version, "job/%lld",
         (long long)(record->array_index < 0 ? slurm_record_head(record) : record->number));
     call->body = arena_take(polling->scratch, &body);
+}
+
+static void add_release(struct polling *polling, const struct slurm_version *version,
+                        const struct asked *asked)
+{
+    struct slurm_call *call = add_call(polling, asked);
+    if (call)
+        write_update(polling, version, asked, asked->need.release, slurm_request_release, call);
 }
 
 static void add_ends(struct polling *polling, const struct slurm_version *version,
@@ -141,9 +151,13 @@ static void add_ends(struct polling *polling, const struct slurm_version *versio
         if (!call)
             return;
         const struct slurm_surplus *surplus = &asked->need.end[i];
-        log_say("%s: cancelling Slurm's job %lld, which %s", asked->poll->id,
-                (long long)surplus->record->number, surplus->why);
-        slurm_call_cancel(call, polling->scratch, version, surplus->record);
+        log_say("%s: %s Slurm's job %lld, which %s", asked->poll->id,
+                surplus->may_begin ? "holding" : "cancelling", (long long)surplus->record->number,
+                surplus->why);
+        if (surplus->may_begin)
+            write_update(polling, version, asked, surplus->record, slurm_request_take_back, call);
+        else
+            slurm_call_cancel(call, polling->scratch, version, surplus->record);
     }
 }
 
@@ -167,6 +181,7 @@ static void resubmit(struct polling *polling, const struct slurm_version *versio
         .attempt = asked->poll->attempt,
         .directory = slurm_path_of_job(polling->slurm, polling->scratch, job->name),
         .time_limit = job->facts.time_limit,
+        .held = true,
     };
     if (slurm_request_submit(&body, version, job->manifest, &what, &error)) {
         log_warn("%s cannot be submitted again: %s", asked->poll->id, error.text);

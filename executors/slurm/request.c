@@ -290,6 +290,7 @@ static struct value *make_environment(const struct writing *writing)
     return list;
 }
 
+/* Whose job it is, under which token, and where it writes. */
 static void put_identity(const struct writing *writing, struct value *job)
 {
     struct arena *arena = writing->arena;
@@ -299,8 +300,11 @@ static void put_identity(const struct writing *writing, struct value *job)
     value_put(
         arena, job, "name",
         value_text(arena, arena_printf(arena, "%s-a%d", submission->id, submission->attempt)));
-    value_put(arena, job, "comment", value_string(arena, submission->token));
-    value_put(arena, job, "hold", value_boolean(arena, true));
+    value_put(arena, job, "comment",
+              value_text(arena, arena_printf(arena, "%s%s", submission->token,
+                                             submission->held ? "" : SLURM_RELEASED)));
+    if (submission->held)
+        value_put(arena, job, "hold", value_boolean(arena, true));
     value_put(arena, job, "current_working_directory", value_string(arena, submission->directory));
     value_put(arena, job, "standard_output", log);
     value_put(arena, job, "standard_error", log);
@@ -362,13 +366,26 @@ int slurm_request_submit(struct buffer *out, const struct slurm_version *version
     return result;
 }
 
-void slurm_request_release(struct buffer *out, const struct slurm_version *version,
-                           const char *token, const char *name)
+static void write_hold(struct buffer *out, const struct slurm_version *version, bool hold,
+                       const char *token, const char *name)
 {
-    buffer_printf(out, "{\"hold\":false,\"comment\":\"%s" SLURM_RELEASED "\"", token);
+    buffer_printf(out, "{\"hold\":%s,\"comment\":\"%s%s\"", hold ? "true" : "false", token,
+                  hold ? "" : SLURM_RELEASED);
     if (version->api == SLURM_API_OLDEST)
         buffer_printf(out, ",\"name\":\"%s\"", name);
     buffer_add_byte(out, '}');
+}
+
+void slurm_request_release(struct buffer *out, const struct slurm_version *version,
+                           const char *token, const char *name)
+{
+    write_hold(out, version, false, token, name);
+}
+
+void slurm_request_take_back(struct buffer *out, const struct slurm_version *version,
+                             const char *token, const char *name)
+{
+    write_hold(out, version, true, token, name);
 }
 
 int64_t slurm_request_number(const struct value *answer)

@@ -124,6 +124,7 @@ static void prepare_job(struct round *round, struct submitting *job)
         .attempt = submission->attempt,
         .directory = slurm_path_of_job(round->slurm, round->arena, job->name),
         .time_limit = submission->time_limit,
+        .held = true,
     };
     if (slurm_request_submit(&job->body, round->version, job->manifest, &what, error))
         refuse_repeated(job);

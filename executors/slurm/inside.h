@@ -45,7 +45,10 @@ struct slurm {
     int64_t largest;
     int64_t largest_kept; /* ... as it was written down */
     bool numbers_again;   /* it is smaller than what is written down, for Slurm counts again */
-    int64_t sweep_due;    /* of clock_elapsed(): when to sweep next (directory.h) */
+    /* when the slurmctld started that gives larger numbers, in seconds; 0: unknown (numbers.h) */
+    int64_t numbers_from;
+    int64_t numbers_from_kept; /* ... as it was written down */
+    int64_t sweep_due;         /* of clock_elapsed(): when to sweep next (directory.h) */
     int64_t
         usage_rest; /* of clock_elapsed(): until when slurmdbd, which failed, is not asked what jobs used */
     int64_t orphans_due; /* of clock_elapsed(): when to look next for directories without a job */

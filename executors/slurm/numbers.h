@@ -7,11 +7,18 @@
  * number that one of its jobs may have had: the job is cancelled and submitted again until
  * slurmctld reaches new numbers.
  *
+ * Before a job is submitted it is not known which number it will get.  Numbers are in no doubt when
+ * slurmctld is the same process as when one of its numbers was seen to be larger than all before:
+ * then a job may be submitted so that it begins at once.  `diag` tells when slurmctld began to count
+ * (req_time_start): when it started, when somebody had it count anew (`sdiag -r`), or at midnight.
+ * So the same time means the same process, and another one only that numbers are in doubt.
+ *
  * A number far below the largest does not mean lost jobs: Slurm's numbering restarted, because it
  * reached MaxJobId, slurmctld's state was wiped, or it is another cluster.  Then the largest is
  * counted from there.
  *
- * The largest number that one of our jobs had is kept in a file of slurm.directory, `.largest`.
+ * The largest number that one of our jobs had is kept in a file of slurm.directory, `.largest`, with
+ * that time behind it.
  */
 #ifndef EXECUTORS_SLURM_NUMBERS_H
 #define EXECUTORS_SLURM_NUMBERS_H
@@ -33,7 +40,17 @@ bool slurm_numbers_take(struct slurm *slurm, int64_t mark, int64_t number);
 /* One of dlspool's jobs has that number: elements of an array get theirs only when they begin. */
 void slurm_numbers_note(struct slurm *slurm, int64_t number);
 
-/* Write down the largest, if it has changed. */
+/* When the slurmctld began to count that answers now, asked as `user`, in seconds; 0 when that is unknown,
+ * or not yet certain to differ from that of another process. */
+int64_t slurm_numbers_ask_giver(struct slurm *slurm, const char *user);
+
+/* Does that slurmctld give larger numbers than slurm_numbers_mark() has told?  False for 0. */
+bool slurm_numbers_are_sure(const struct slurm *slurm, int64_t giver);
+
+/* That slurmctld has: it answered before a job was submitted whose number is larger. */
+void slurm_numbers_trust(struct slurm *slurm, int64_t giver);
+
+/* Write down the largest, and who gives larger ones, if either has changed. */
 void slurm_numbers_keep(struct slurm *slurm);
 
 #endif

@@ -87,6 +87,16 @@ enum submit_outcome slurm_code_outcome(int code, const char **hint)
     return SUBMIT_REFUSED;
 }
 
+/* What job_allocate() of slurmctld calls no fatal error: the job is in the queue. */
+bool slurm_code_waits(int code)
+{
+    static const int waits[] = {2015, 2016, 2050, 2055, 2056, 2068, 2074, 2100, 2101};
+    for (size_t i = 0; i < ARRAY_COUNT(waits); i++)
+        if (waits[i] == code)
+            return true;
+    return false;
+}
+
 /* Rights at Slurm are granted by administrators. */
 enum submit_mender slurm_code_mender(int code)
 {

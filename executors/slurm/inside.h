@@ -5,16 +5,17 @@
  * A job is a batch job, heterogeneous job or job array of Slurm, identified by its comment, the
  * token (records.h).  Slurm itself has no tokens: submitting the same job twice makes two.  So
  *
- *   1. its directory is made, with what will be submitted, and made durable (directory.h) 2. it is
- *   submitted held; when it is unknown whether that happened, its comment is searched for first 3.
- *   it is released, by an update that also changes the comment
+ *   1. its directory is made, with what will be submitted, and made durable (directory.h)
+ *   2. it is submitted, so that it begins at once if the number that it will get is in no doubt
+ *      (numbers.h), else held; when it is unknown whether that happened, its comment is searched for
+ *      first, and what is submitted again is held
+ *   3. a held job is released, by an update that also changes the comment
  *
- * A job that was submitted twice runs once, because one of the two is never released, and poll()
- * cancels it.  When slurmctld has forgotten a job (it writes its state every few seconds, and when
- * it is killed it loses what came since), poll() submits it again under the same token; when it has
- * only forgotten the release, poll() releases the job again.  If a forgotten job runs nevertheless,
- * its batch script and the second one's both try to make the file `started` (manifest.h), and only
- * one of them runs the user's program.
+ * When slurmctld has forgotten a job (it writes its state every few seconds, and when it is killed
+ * it loses what came since), poll() submits it again under the same token; when it has only
+ * forgotten the release, poll() releases the job again.  If two jobs of Slurm's run under one token,
+ * their batch scripts both try to make the file `started` (manifest.h), and only one of them runs
+ * the user's program; poll() cancels the other one.
  *
  * The tasks' output and exit codes are files in the job's directory, so they are known even after
  * Slurm has forgotten a job, as it does some minutes after its end (MinJobAge).
@@ -95,6 +96,8 @@ int slurm_user_of(const struct slurm *slurm, struct arena *arena,
 /* codes.c: the outcome of a refused submission. *hint is what the sentence says besides Slurm's own
  * message, namely which field is concerned and what to do; or "". */
 enum submit_outcome slurm_code_outcome(int code, const char **hint);
+/* Does the code that comes with a job's number only say why the job has to wait? */
+bool slurm_code_waits(int code);
 /* Who can fix the cause of the refusal. */
 enum submit_mender slurm_code_mender(int code);
 

@@ -5,9 +5,10 @@
  *   prepare   read the manifest, make the directory, write the body; one sync for the batch
  *   look      one list, when some were submitted before with an unknown outcome: jobs that Slurm
  *             has are adopted
- *   submit    held
+ *   submit    some at a time; held where numbers are in doubt (numbers.h), where the job was submitted
+ *             before, and behind a request that failed; else so that the job begins at once
  *   look      again, for those whose answer was lost
- *   release   in one update
+ *   release   those that were held, in one update
  *   clean up  jobs that were refused, and yet got a number; and jobs that got a number that another
  *             one had before (numbers.h), which are then submitted again
  *
@@ -22,9 +23,20 @@
 #include "executors/slurm/numbers.h"
 #include "executors/slurm/table.h"
 
-enum { AT_A_TIME = 256 }; /* jobs whose bodies are in memory at once */
+enum {
+    AT_A_TIME = 256, /* jobs that go through a step together */
+    TOGETHER = 64    /* ... that are submitted behind one look whether numbers are in doubt */
+};
 
-enum step { STEP_SUBMIT, STEP_FIND, STEP_RELEASE, STEP_DROP_NUMBER, STEP_CLEAN_UP, STEP_ENDED };
+enum step {
+    STEP_SUBMIT,
+    STEP_FIND,
+    STEP_RELEASE,
+    STEP_TAKE_BACK, /* it may have begun, under a reused number */
+    STEP_DROP_NUMBER,
+    STEP_CLEAN_UP,
+    STEP_ENDED
+};
 
 struct submitting {
     struct submission *submission;
@@ -33,7 +45,9 @@ struct submitting {
     struct slurm_facts facts;
     struct slurm_manifest *manifest;
     struct buffer body;
-    int64_t number; /* at Slurm */
+    int64_t number;  /* at Slurm */
+    bool held;       /* it is submitted held */
+    bool taken_back; /* ... and was taken back, as its number was reused */
     struct slurm_call call;
 };
 
@@ -41,9 +55,13 @@ struct round {
     struct slurm *slurm;
     struct arena *arena;
     const struct slurm_version *version;
-    int64_t mark; /* numbers up to this were given before */
+    int64_t mark;  /* numbers up to this were given before */
+    int64_t giver; /* slurmctld, as it answered last; 0: not known */
+    bool in_doubt; /* a request failed, or a number was reused: the rest is held */
+    bool fresh;    /* a larger number was given */
     struct submitting *jobs;
     size_t count;
+    size_t first, end; /* of the jobs that are at work now */
     struct slurm_call **calls;
 };
 
@@ -87,8 +105,8 @@ static bool lacks_gpu_type(struct round *round, struct submitting *job)
     return lacks;
 }
 
-/* Read the manifest, make the job's directory and the body of the request, and decide the first
- * step: a repeated submission is looked for before it is made again. */
+/* Read the manifest, make the job's directory, and decide the first step: a repeated submission is looked for
+ * before it is made again. */
 static void prepare_job(struct round *round, struct submitting *job)
 {
     struct submission *submission = job->submission;
@@ -118,18 +136,8 @@ static void prepare_job(struct round *round, struct submitting *job)
         refuse_repeated(job);
     if (trouble)
         return;
-    const struct slurm_submission what = {
-        .token = job->token,
-        .id = submission->id,
-        .attempt = submission->attempt,
-        .directory = slurm_path_of_job(round->slurm, round->arena, job->name),
-        .time_limit = submission->time_limit,
-        .held = true,
-    };
-    if (slurm_request_submit(&job->body, round->version, job->manifest, &what, error))
-        refuse_repeated(job);
-    else
-        job->step = submission->repeated ? STEP_FIND : STEP_SUBMIT;
+    job->held = submission->repeated;
+    job->step = submission->repeated ? STEP_FIND : STEP_SUBMIT;
 }
 
 /* Everything is durable before it is submitted. */
@@ -185,9 +193,10 @@ static void find_records(struct round *round, struct submitting *job)
         }
         if (!job->number || record->number < job->number)
             job->number = slurm_record_head(record);
-        job->step = STEP_RELEASE;
+        job->step = job->taken_back && record->state == SLURM_STATE_WAITING ? STEP_DROP_NUMBER
+                                                                            : STEP_RELEASE;
     }
-    if (job->step == STEP_RELEASE)
+    if (job->step != STEP_FIND)
         return;
     if (again && has_begun(round, job))
         end_submitting(job, SUBMIT_ACCEPTED, NULL);
@@ -222,13 +231,13 @@ static void find_all(struct round *round)
 
 /* ---- requests ---- */
 
-/* Run a request for each job that is at the step. */
-static void run_step(struct round *round, enum step step,
-                     void (*prepare_call)(struct round *, struct submitting *),
-                     void (*judge_call)(struct round *, struct submitting *))
+/* Run a request for each job that is at the step; how many these are. */
+static size_t run_step(struct round *round, enum step step,
+                       void (*prepare_call)(struct round *, struct submitting *),
+                       void (*judge_call)(struct round *, struct submitting *))
 {
     size_t count = 0;
-    for (size_t i = 0; i < round->count; i++) {
+    for (size_t i = round->first; i < round->end; i++) {
         struct submitting *job = &round->jobs[i];
         if (job->step != step)
             continue;
@@ -237,15 +246,16 @@ static void run_step(struct round *round, enum step step,
         round->calls[count++] = &job->call;
     }
     if (!count)
-        return;
+        return 0;
     slurm_api_run(round->slurm->connection, round->arena, round->calls, count);
-    for (size_t i = 0; i < round->count; i++) {
+    for (size_t i = round->first; i < round->end; i++) {
         struct submitting *job = &round->jobs[i];
         if (job->step != step)
             continue;
         judge_call(round, job);
         slurm_api_call_free(&job->call);
     }
+    return count;
 }
 
 static void prepare_submit(struct round *round, struct submitting *job)
@@ -254,19 +264,35 @@ static void prepare_submit(struct round *round, struct submitting *job)
     job->call.body = buffer_text(&job->body);
 }
 
-/* Decide the next step by the answer to the submission: release what was accepted, look for what
+/* The job has a number.  One that another job had is not left to it: a held job is ended, and one that may have
+ * begun is held first, as it may be the one that runs the program. */
+static void take_number(struct round *round, struct submitting *job)
+{
+    bool fresh = slurm_numbers_take(round->slurm, round->mark, job->number);
+    round->fresh = round->fresh || fresh;
+    round->in_doubt = round->in_doubt || !fresh;
+    if (fresh && !job->held)
+        accept_job(job);
+    else if (fresh)
+        job->step = STEP_RELEASE;
+    else
+        job->step = job->held ? STEP_DROP_NUMBER : STEP_TAKE_BACK;
+}
+
+/* Decide the next step by the answer to the submission: release what was accepted and is held, look for what
  * has no answer, or end it. */
 static void judge_submit(struct round *round, struct submitting *job)
 {
     struct slurm_call *call = &job->call;
     struct submission *submission = job->submission;
+    buffer_free(&job->body);
     job->number = slurm_request_number(call->answer);
-    bool held = call->code == SLURM_CODE_JOB_HELD;
-    if (job->number && (call->outcome == SLURM_DONE || held)) {
-        bool fresh = slurm_numbers_take(round->slurm, round->mark, job->number);
-        job->step = fresh ? STEP_RELEASE : STEP_DROP_NUMBER;
+    bool waits = call->code == SLURM_CODE_JOB_HELD || (!job->held && slurm_code_waits(call->code));
+    if (job->number && (call->outcome == SLURM_DONE || waits)) {
+        take_number(round, job);
         return;
     }
+    round->in_doubt = round->in_doubt || call->outcome != SLURM_REFUSED;
     if (call->outcome == SLURM_UNKNOWN || (call->outcome == SLURM_DONE && !job->number)) {
         if (call->outcome == SLURM_DONE)
             error_set(&call->error,
@@ -309,6 +335,24 @@ static void judge_release(struct round *round, struct submitting *job)
     accept_job(job);
 }
 
+static void prepare_take_back(struct round *round, struct submitting *job)
+{
+    job->call.path = slurm_path(round->arena, round->version, "job/%lld", (long long)job->number);
+    slurm_request_take_back(&job->body, round->version, job->token, job->name);
+    job->call.body = buffer_text(&job->body);
+}
+
+/* Whether it has begun is seen in the list. */
+static void judge_take_back(struct round *round, struct submitting *job)
+{
+    (void)round;
+    buffer_free(&job->body);
+    job->taken_back = job->held = true;
+    job->step = STEP_FIND;
+    if (job->call.outcome == SLURM_DONE)
+        error_set(&job->call.error, "Slurm does not show the job that it has taken");
+}
+
 static void prepare_cancel(struct round *round, struct submitting *job)
 {
     const struct slurm_record record = {.number = job->number, .array_index = -1};
@@ -324,16 +368,58 @@ static void judge_drop_number(struct round *round, struct submitting *job)
         end_submitting(job, SUBMIT_UNKNOWN, &job->call.error);
 }
 
-/* Submit all jobs at STEP_SUBMIT, until each has a number that no other job had before.  After
+/* Make the bodies of the requests, and decide which jobs are submitted held: all of them unless numbers are in
+ * no doubt. */
+static void write_bodies(struct round *round)
+{
+    bool asked = false;
+    round->giver = 0;
+    for (size_t i = round->first; i < round->end; i++) {
+        struct submitting *job = &round->jobs[i];
+        const struct submission *submission = job->submission;
+        if (job->step != STEP_SUBMIT)
+            continue;
+        if (!job->held && !round->in_doubt && !asked) {
+            round->giver = slurm_numbers_ask_giver(round->slurm, job->facts.user.data);
+            asked = true;
+        }
+        job->held = job->held || !slurm_numbers_are_sure(round->slurm, round->giver);
+        const struct slurm_submission what = {
+            .token = job->token,
+            .id = submission->id,
+            .attempt = submission->attempt,
+            .directory = slurm_path_of_job(round->slurm, round->arena, job->name),
+            .time_limit = submission->time_limit,
+            .held = job->held,
+        };
+        if (slurm_request_submit(&job->body, round->version, job->manifest, &what,
+                                 &job->submission->error))
+            refuse_repeated(job);
+    }
+}
+
+/* Submit the jobs at STEP_SUBMIT, and learn from their numbers. */
+static void submit_once(struct round *round)
+{
+    round->mark = slurm_numbers_mark(round->slurm);
+    round->fresh = false;
+    write_bodies(round);
+    run_step(round, STEP_SUBMIT, prepare_submit, judge_submit);
+    if (round->fresh && !round->in_doubt && round->giver)
+        slurm_numbers_trust(round->slurm, round->giver);
+    slurm_numbers_keep(round->slurm);
+}
+
+/* Submit the jobs at STEP_SUBMIT of a part, until each has a number that no other job had before.  After
  * SLURM_DROPPED_NUMBERS_MOST rounds a job keeps its number, and poll() releases it. */
-static void submit_all(struct round *round)
+static void submit_part(struct round *round)
 {
     for (int i = 0;; i++) {
         bool again = false;
-        round->mark = slurm_numbers_mark(round->slurm);
-        run_step(round, STEP_SUBMIT, prepare_submit, judge_submit);
-        slurm_numbers_keep(round->slurm);
-        for (size_t j = 0; j < round->count; j++) {
+        submit_once(round);
+        if (run_step(round, STEP_TAKE_BACK, prepare_take_back, judge_take_back))
+            find_all(round);
+        for (size_t j = round->first; j < round->end; j++) {
             if (round->jobs[j].step == STEP_DROP_NUMBER && i == SLURM_DROPPED_NUMBERS_MOST)
                 accept_job(&round->jobs[j]);
             again = again || round->jobs[j].step == STEP_DROP_NUMBER;
@@ -342,6 +428,17 @@ static void submit_all(struct round *round)
             return;
         run_step(round, STEP_DROP_NUMBER, prepare_cancel, judge_drop_number);
     }
+}
+
+static void submit_all(struct round *round)
+{
+    for (size_t first = 0; first < round->count; first += TOGETHER) {
+        round->first = first;
+        round->end = first + TOGETHER < round->count ? first + TOGETHER : round->count;
+        submit_part(round);
+    }
+    round->first = 0;
+    round->end = round->count;
 }
 
 static void judge_clean_up(struct round *round, struct submitting *job)

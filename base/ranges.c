@@ -61,21 +61,23 @@ int ranges_parse(struct arena *arena, struct text list, size_t most, int **numbe
 {
     struct text rest = text_trim(list), piece;
     struct range range;
-    size_t used = 0, kept = 0;
+    size_t used = 0, kept = 0, capacity = 0;
+    int *all = NULL;
     if (most > RANGES_LARGEST)
         most = RANGES_LARGEST;
     if (rest.length == 0 || text_ends(rest, ","))
         return error_set(error, "found a list that %s, expected numbers such as 1,3,5-7",
                          rest.length ? "ends in a comma" : "is empty");
-    int *all = arena_allocate(arena, (most + 1) * sizeof(*all));
     while (text_next(&rest, ',', &piece)) {
         if (read_range(text_trim(piece), &range, error))
             return -1;
         if ((size_t)((range.last - range.first) / range.step) >= most - used)
             return error_set(error, "found more than %zu numbers, expected at most that many",
                              most);
-        for (int64_t number = range.first; number <= range.last; number += range.step)
+        for (int64_t number = range.first; number <= range.last; number += range.step) {
+            all = arena_grow(arena, all, used, &capacity, sizeof(*all));
             all[used++] = (int)number;
+        }
     }
     qsort(all, used, sizeof(*all), compare_numbers);
     for (size_t i = 0; i < used; i++)

@@ -13,7 +13,7 @@ enum { RANGES_LARGEST = 1000000000 }; /* a number in a list */
 
 /* Parse a list.  *numbers, in the arena, are ascending and unique, whatever the order in the
  * list.  -1 and a sentence ("found ..., expected ...") when it is wrong, or has more than
- * `most`, which is at most RANGES_LARGEST: so much memory is taken. */
+ * `most`, which is at most RANGES_LARGEST. */
 int ranges_parse(struct arena *arena, struct text list, size_t most, int **numbers, size_t *count,
                  struct error *error);
 

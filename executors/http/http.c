@@ -96,6 +96,33 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
     return line.length;
 }
 
+/* Called when the connection is there, before the request is sent.  A process that has been replaced sends
+ * no request that changes something. */
+static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
+{
+    struct slot *slot = context;
+    (void)remote, (void)local, (void)remote_port, (void)local_port;
+    bool changes = strcmp(slot->request->method, "GET") != 0;
+    slot->fenced = changes && !fence_may_act();
+    return slot->fenced ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+/* Set what is the same for all requests. */
+static void set_slot(struct slot *slot)
+{
+    const struct http_client *client = slot->client;
+    CURL *easy = slot->easy;
+    http_target_apply(&client->target, easy);
+    if (client->stall_timeout) {
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(client->stall_timeout + 999) / 1000);
+    }
+    http_target_receive(easy, take_body, take_header, slot, slot->problem);
+    curl_easy_setopt(easy, CURLOPT_SHARE, http_transfers_share(client->transfers));
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
+}
+
 struct http_client *http_open(const struct http_settings *settings, struct error *error)
 {
     struct http_client *client = memory_allocate(sizeof(*client));
@@ -120,9 +147,9 @@ struct http_client *http_open(const struct http_settings *settings, struct error
     for (size_t i = 0; complete && i < client->slot_count; i++) {
         client->slots[i].client = client;
         client->slots[i].easy = curl_easy_init();
-        complete =
-            client->slots[i].easy && !curl_easy_setopt(client->slots[i].easy, CURLOPT_SHARE,
-                                                       http_transfers_share(client->transfers));
+        complete = client->slots[i].easy;
+        if (complete)
+            set_slot(&client->slots[i]);
     }
     if (!complete) {
         error_set(error, "libcurl could not make its handles");
@@ -152,6 +179,7 @@ void http_close(struct http_client *client)
 static void set_body(struct slot *slot, const struct http_request *request)
 {
     bool has_body = request->body.data;
+    curl_easy_setopt(slot->easy, CURLOPT_HTTPGET, 1L); /* nothing of the request before it */
     if (has_body || strcmp(request->method, "POST") == 0) {
         curl_easy_setopt(slot->easy, CURLOPT_POST, 1L);
         curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDS, has_body ? request->body.data : "");
@@ -173,21 +201,6 @@ static void set_times(struct slot *slot, const struct http_request *request)
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, request->once ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
                      (long)(request->timeout ? request->timeout : client->timeout));
-    if (client->stall_timeout) {
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)(client->stall_timeout + 999) / 1000);
-    }
-}
-
-/* Called when the connection is there, before the request is sent.  A process that has been replaced sends
- * no request that changes something. */
-static int before_sending(void *context, char *remote, char *local, int remote_port, int local_port)
-{
-    struct slot *slot = context;
-    (void)remote, (void)local, (void)remote_port, (void)local_port;
-    bool changes = strcmp(slot->request->method, "GET") != 0;
-    slot->fenced = changes && !fence_may_act();
-    return slot->fenced ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static void clear_answer(struct http_request *request)
@@ -210,15 +223,11 @@ static void start_request(struct slot *slot, struct http_request *request)
     slot->too_long = slot->headed = slot->fenced = false;
     slot->problem[0] = '\0';
     clear_answer(request);
-    curl_easy_reset(easy);
-    http_target_apply(&slot->client->target, easy, request->path, &slot->headers);
+    http_target_address(&slot->client->target, easy, request->path, &slot->headers);
     http_target_add_headers(&slot->headers, request->headers);
     set_body(slot, request);
     set_times(slot, request);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->headers);
-    http_target_receive(easy, take_body, take_header, slot, slot->problem);
-    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_sending);
-    curl_easy_setopt(easy, CURLOPT_PREREQDATA, slot);
     CURLMcode code = curl_multi_add_handle(http_transfers_multi(slot->client->transfers), easy);
     if (code) {
         error_set(&request->error, "%s %s could not be started: %s", request->method, request->path,

@@ -155,7 +155,8 @@ void http_streams_close(struct http_streams *streams)
 static void set_options(struct http_stream *stream, const char *const *headers)
 {
     CURL *easy = stream->easy;
-    http_target_apply(&stream->streams->target, easy, stream->path, &stream->headers);
+    http_target_apply(&stream->streams->target, easy);
+    http_target_address(&stream->streams->target, easy, stream->path, &stream->headers);
     http_target_add_headers(&stream->headers, headers);
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, stream->headers);

@@ -182,8 +182,8 @@ static void apply_tls(const struct http_target *target, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_KEYPASSWD, ""); /* never prompt */
 }
 
-void http_target_apply(const struct http_target *target, CURL *easy, const char *path,
-                       struct curl_slist **headers)
+void http_target_address(const struct http_target *target, CURL *easy, const char *path,
+                         struct curl_slist **headers)
 {
     struct buffer url = {0};
     buffer_printf(&url, "%s%s", target->url, path);
@@ -191,6 +191,10 @@ void http_target_apply(const struct http_target *target, CURL *easy, const char 
     buffer_free(&url);
     for (const struct curl_slist *header = target->headers; header; header = header->next)
         http_target_add_header(headers, header->data);
+}
+
+void http_target_apply(const struct http_target *target, CURL *easy)
+{
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     if (target->unix_socket) {
         curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, target->unix_socket);

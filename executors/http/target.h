@@ -25,10 +25,12 @@ int http_target_set(struct http_target *target, const struct http_settings *sett
                     struct error *error);
 void http_target_free(struct http_target *target); /* secrets are wiped */
 
-/* Set the URL and all options of the connection in a handle that was reset, and append the client's
- * headers to the list.  The target must outlive the transfer. */
-void http_target_apply(const struct http_target *target, CURL *easy, const char *path,
-                       struct curl_slist **headers);
+/* Set all options of the connection in a new handle, which the target must outlive. */
+void http_target_apply(const struct http_target *target, CURL *easy);
+
+/* Set the URL of the next transfer, and append the client's headers to the list. */
+void http_target_address(const struct http_target *target, CURL *easy, const char *path,
+                         struct curl_slist **headers);
 
 void http_target_add_header(struct curl_slist **list, const char *header);
 void http_target_add_headers(struct curl_slist **list,

@@ -69,8 +69,9 @@ struct held {
     int64_t begin;           /* its own time; 0: none, or it was released from that */
     int64_t accepted, since; /* how often a process crashed over it, in incoming/ and here */
     int priority;
-    int stops;    /* how often the process that read its request has crashed over it */
-    bool is_told; /* `why` says what it waits for, which does not change until it is read again */
+    int stops; /* how often the process that read its request has crashed over it */
+    bool
+        rests; /* `why` says what it waits for, and nothing about it changes until it is read again */
     uint64_t why; /* digest of what is in `why`; 0: not known */
     char *name;   /* NULL where it waits for no job */
     struct held_condition *conditions;
@@ -92,9 +93,10 @@ struct held_jobs {
     /* When to look again: the first time at which a job that waits for nothing else begins, or soon where one waits
      * for another to begin, of which no directory tells; 0: no such job. */
     int64_t soonest;
-    struct held **by_age; /* all of `jobs` */
-    size_t count;
-    bool is_sorted; /* no job has come or gone since `by_age` was made */
+    struct held **by_age; /* those of `jobs` that do not rest */
+    size_t count;         /* of them; 0 where the last pass could not decide */
+    size_t kept;          /* of them, in any case */
+    bool is_sorted; /* no job has come, gone, begun to rest or been read since `by_age` was made */
 };
 
 struct held_jobs *held_jobs_new(const struct spool *spool, const struct settings *settings);

@@ -148,10 +148,13 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     return diagnosis_write(&diagnosis, job, &record, false, acting->pass->now, error);
 }
 
-/* Does what was told of its wait hold until its files are read again?  It waits for no job, and its time has come. */
-static bool is_told(const struct acting *acting, const struct held *held)
+/* A job of which there is no news rests until its files are read again, if it waits for no job and its time has come. */
+static void let_rest(struct acting *acting, struct held *held)
 {
-    return held->count == 0 && held->begin <= acting->pass->now;
+    held->rests = held->readable && (held->changed.tv_sec || held->changed.tv_nsec) &&
+                  held->count == 0 && held->begin <= acting->pass->now;
+    if (held->rests)
+        acting->resubmitter->held->is_sorted = false;
 }
 
 /* Act on what was decided of a held job: explain what it waits for, let it go on, or end it.  What fails is
@@ -164,7 +167,7 @@ static void act_on(struct acting *acting, struct held *held)
     bool arrived = held->arrived;
     if (held->decision == HELD_WAITS &&
         (!held->readable || (!arrived && !has_news(resubmitter, held)))) {
-        held->is_told = held->readable && is_told(acting, held);
+        let_rest(acting, held);
         return;
     }
     /* Others may wait for this one: it is next. */
@@ -253,8 +256,7 @@ void held_act(struct resubmitter *resubmitter, struct pass *pass)
                             .ended = memory_allocate(jobs->count * sizeof(struct held *))};
     for (size_t i = 0; i < jobs->count; i++) {
         struct guard_before before;
-        if ((jobs->by_age[i]->is_told && jobs->by_age[i]->decision == HELD_WAITS) ||
-            !guard_begin(guard_own(), held_id(jobs->by_age[i]).data, &before))
+        if (!guard_begin(guard_own(), held_id(jobs->by_age[i]).data, &before))
             continue;
         act_on(&acting, jobs->by_age[i]);
         guard_return(guard_own(), &before);

@@ -15,7 +15,7 @@ static struct cycles *make_cycles(struct held_jobs *jobs)
         for (size_t k = 0; k < held->count && held_pass_waits_for_jobs(held); k++) {
             struct text id = text_of(held->conditions[k].id);
             const struct held *other = id.length ? names_find(jobs->jobs, id) : NULL;
-            if (other && held_pass_waits_for_jobs(other))
+            if (other && other->count && held_pass_waits_for_jobs(other))
                 edges[edges_count++] = (struct cycle_edge){i, other->number};
         }
     }

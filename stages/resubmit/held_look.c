@@ -159,7 +159,8 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     struct error error;
     struct text id = held_id(held);
     held_look_forget(held);
-    held->approved = held->is_told = false;
+    held->approved = held->rests = false;
+    jobs->is_sorted = false;
     held->readable = true;
     if (read_request(held, job, CONTROL_HOLD, &request))
         held->hold = holder_of(jobs, &request);
@@ -282,13 +283,18 @@ static void sort_by_age(struct held_jobs *jobs)
 {
     jobs->is_sorted = true;
     free(jobs->by_age);
-    jobs->by_age = memory_allocate((names_count(jobs->jobs) + 1) * sizeof(*jobs->by_age));
-    jobs->count = 0;
-    for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
-        jobs->by_age[jobs->count++] = held;
-    if (jobs->count)
-        qsort(jobs->by_age, jobs->count, sizeof(*jobs->by_age), compare_ages);
-    for (size_t i = 0; i < jobs->count; i++)
+    size_t count = 0, at = 0;
+    struct held *held;
+    for (held = names_first(jobs->jobs); held; held = names_after(held))
+        count += !held->rests;
+    jobs->by_age = memory_allocate((count + 1) * sizeof(*jobs->by_age));
+    for (held = names_first(jobs->jobs); held; held = names_after(held))
+        if (!held->rests)
+            jobs->by_age[at++] = held;
+    jobs->kept = count;
+    if (count)
+        qsort(jobs->by_age, count, sizeof(*jobs->by_age), compare_ages);
+    for (size_t i = 0; i < count; i++)
         jobs->by_age[i]->number = i;
 }
 
@@ -298,15 +304,13 @@ static bool is_in_doubt(const struct held *held)
     return (!held->changed.tv_sec && !held->changed.tv_nsec) || held->decision != HELD_WAITS;
 }
 
-/* Look at those again of which no event may tell. */
+/* Look at those again of which no event may tell, before any other job can be forgotten. */
 static void look_again(struct held_jobs *jobs)
 {
-    struct held *next;
-    for (struct held *held = names_first(jobs->jobs); held; held = next) {
+    for (size_t i = 0; i < jobs->kept; i++) {
         struct job_place place = {.state = STATE_HELD};
-        struct text id = held_id(held);
-        next = names_after(held);
-        if (held->met == jobs->pass || !is_in_doubt(held))
+        struct text id = held_id(jobs->by_age[i]);
+        if (!is_in_doubt(jobs->by_age[i]))
             continue;
         memcpy(place.id, id.data, id.length + 1);
         look_at_held(jobs, &place);
@@ -316,12 +320,10 @@ static void look_again(struct held_jobs *jobs)
 /* Look at the jobs of which events tell, and at those in doubt.  0 or -1, and whether all were met that are there. */
 static int look_at_news(struct held_jobs *jobs, bool *all, struct error *error)
 {
-    int visited = news_visit(jobs->watch, STATE_HELD, look_at_held, jobs, error);
-    if (visited < 0)
-        return -1;
-    *all = visited > 0;
     look_again(jobs);
-    return 0;
+    int visited = news_visit(jobs->watch, STATE_HELD, look_at_held, jobs, error);
+    *all = visited > 0;
+    return visited < 0 ? -1 : 0;
 }
 
 int held_look(struct held_jobs *jobs, struct error *error)
@@ -332,12 +334,13 @@ int held_look(struct held_jobs *jobs, struct error *error)
                     : jobs_walk(jobs->spool, STATE_HELD, look_at_held, jobs)) {
         if (!jobs->watch)
             error_errno(error, "held/ could not be read");
+        sort_by_age(jobs);
         return -1;
     }
     if (all)
         forget_gone(jobs);
     if (!jobs->is_sorted)
         sort_by_age(jobs);
-    jobs->count = names_count(jobs->jobs);
+    jobs->count = jobs->kept;
     return 0;
 }

@@ -148,7 +148,8 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     return diagnosis_write(&diagnosis, job, &record, false, acting->pass->now, error);
 }
 
-/* A job of which there is no news rests until its files are read again, if it waits for no job and its time has come. */
+/* A job of which there is no news rests until its files are read again, if it waits for no job and its time has
+ * come. */
 static void let_rest(struct acting *acting, struct held *held)
 {
     held->rests = held->readable && (held->changed.tv_sec || held->changed.tv_nsec) &&

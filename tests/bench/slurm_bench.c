@@ -3,8 +3,8 @@
  * Usage: slurm_bench SOCKET DIRECTORY MANIFEST [JOBS [IN_FLIGHT [BATCH]]]      (2000, 8, 256)
  *
  * SOCKET is slurmrestd's, DIRECTORY an empty one for the jobs' files, MANIFEST a file that `dlspool
- * render` wrote.  Jobs are handed in held and released, as always.  Tells jobs a second, and the
- * processor time that the executor itself took for each.  tests/bench/slurm starts what it needs.
+ * render` wrote.  As always, the first jobs are handed in held and released, and the others so that
+ * they begin at once.  Tells jobs a second, and the processor time that the executor itself took for each.  tests/bench/slurm starts what it needs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ int main(int count, char **words)
     for (long i = 0; i < jobs; i += batch)
         accepted += submit_batch(executor, manifest, i, jobs - i < batch ? jobs - i : batch);
     double seconds = (double)(clock_elapsed() - begin) / 1000;
-    printf("executor alone, %ld in flight: %.0f jobs/s submitted and released; executor %.0f us a "
+    printf("executor alone, %ld in flight: %.0f jobs/s submitted; executor %.0f us a "
            "job; %zu of %ld accepted\n",
            in_flight, (double)jobs / seconds,
            (processor_seconds() - processor) * 1e6 / (double)jobs, accepted, jobs);

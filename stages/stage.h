@@ -50,7 +50,7 @@ void stage_close(struct stage *stage);
  * sentence. */
 int stage_lock_pass(const struct stage *stage, const char *name, int *lock, struct error *error);
 
-/* The most milliseconds between two scans of rendered/, submitted/ or failed/, to which only dlspool writes
+/* The most milliseconds between two scans of rendered/, submitted/, failed/ or held/, to which only dlspool writes
  * (watcher/watch.h): how late a job is found at the latest whose notification was lost. */
 extern const int64_t stage_longest_scan;
 

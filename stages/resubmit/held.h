@@ -69,9 +69,8 @@ struct held {
     int64_t begin;           /* its own time; 0: none, or it was released from that */
     int64_t accepted, since; /* how often a process crashed over it, in incoming/ and here */
     int priority;
-    int stops; /* how often the process that read its request has crashed over it */
-    bool
-        rests; /* `why` says what it waits for, and nothing about it changes until it is read again */
+    int stops;    /* how often the process that read its request has crashed over it */
+    bool rests;   /* `why` says what it waits for, which stays so until it is read again */
     uint64_t why; /* digest of what is in `why`; 0: not known */
     char *name;   /* NULL where it waits for no job */
     struct held_condition *conditions;

@@ -174,6 +174,14 @@ void buffer_clear(struct buffer *buffer)
         buffer->data[0] = '\0';
 }
 
+void buffer_fit(struct buffer *buffer)
+{
+    if (buffer->capacity <= buffer->length + 1)
+        return;
+    buffer->capacity = buffer->length + 1;
+    buffer->data = memory_resize(buffer->data, buffer->capacity);
+}
+
 char *buffer_reserve(struct buffer *buffer, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2 - buffer->length)

@@ -54,6 +54,7 @@ struct buffer {
 
 void buffer_free(struct buffer *buffer);
 void buffer_clear(struct buffer *buffer);                  /* keeps the memory */
+void buffer_fit(struct buffer *buffer);                    /* gives back room for more, if any */
 char *buffer_reserve(struct buffer *buffer, size_t bytes); /* room for `bytes` more; their start */
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
 void buffer_add_byte(struct buffer *buffer, char byte);

@@ -79,7 +79,8 @@ static bool is_as_rendered(void *context, struct text manifest)
     return expected->is_found;
 }
 
-/* Read the manifest, and check that it is the one that was rendered. */
+/* Read the manifest, and check that it is the one that was rendered.  A batch keeps as many as it has jobs, so each
+ * keeps no more room than it needs. */
 static int read_manifest(struct item *item, struct error *error)
 {
     struct expected expected = {.digest = item->record.manifest_sha256};
@@ -87,6 +88,7 @@ static int read_manifest(struct item *item, struct error *error)
     if (file_read_sound_at(item->job, "manifest.yaml", MANIFEST_LIMIT, &item->manifest,
                            is_as_rendered, &expected, error))
         return -1;
+    buffer_fit(&item->manifest);
     if (expected.is_found || is_as_rendered(&expected, buffer_text(&item->manifest)))
         return 0;
     error_set(error, "manifest.yaml: found SHA-256 %s, expected the one in job.yaml",

@@ -1,4 +1,4 @@
-/* tests/unit/text_test.c - numbers and labels in texts */
+/* tests/unit/text_test.c - numbers and labels in texts; the room of buffers */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,12 +64,31 @@ static void a_label_is_what_dns_takes(void **state)
             fail_msg("\"%s\" is no label", bad[i]);
 }
 
+static void a_buffer_gives_back_what_it_does_not_need(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_fit(&buffer);
+    assert_null(buffer.data);
+    buffer_reserve(&buffer, 10000);
+    buffer_add_string(&buffer, "four");
+    for (int i = 0; i < 2; i++) {
+        buffer_fit(&buffer);
+        assert_int_equal(buffer.capacity, 5);
+        assert_string_equal(buffer.data, "four");
+    }
+    buffer_add_string(&buffer, " more");
+    assert_string_equal(buffer.data, "four more");
+    buffer_free(&buffer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_is_digits_and_no_more_than_asked_for),
         cmocka_unit_test(what_follows_a_number_is_left),
         cmocka_unit_test(a_label_is_what_dns_takes),
+        cmocka_unit_test(a_buffer_gives_back_what_it_does_not_need),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

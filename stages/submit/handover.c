@@ -49,6 +49,12 @@ static struct circumstances circumstances_of(const struct submitter *submitter,
                                   .change_since = record->change_since};
 }
 
+/* A diagnosis for it, to be filled in. */
+static struct diagnosis *begin_diagnosis(struct submitter *submitter, struct item *item)
+{
+    return item->diagnosis = arena_allocate(submitter->arena, sizeof(*item->diagnosis));
+}
+
 /* Diagnose why the executor does not have the job.  For one that asks for too much the present capacity is
  * noted, so that it is retried when there is more. */
 static void judge_submission(struct submitter *submitter, struct item *item)
@@ -62,7 +68,8 @@ static void judge_submission(struct submitter *submitter, struct item *item)
         executor->operations->capacity(executor, &capacity, &error) == 0)
         growth_describe(executor, &capacity, there);
     circumstances.capacity = there;
-    diagnosis_submission(&item->diagnosis, &circumstances, &item->record, &item->submission);
+    diagnosis_submission(begin_diagnosis(submitter, item), &circumstances, &item->record,
+                         &item->submission);
 }
 
 struct expected {
@@ -168,7 +175,7 @@ static void judge_unreadable(struct submitter *submitter, struct item *item, boo
     }
     if (!readable)
         quarantine_salvage(item->job, item->place.id, submitter->arena, &item->record);
-    diagnosis_damaged(&item->diagnosis, item->place.id, problem);
+    diagnosis_damaged(begin_diagnosis(submitter, item), item->place.id, problem);
     fail_item(item);
 }
 
@@ -258,7 +265,7 @@ static void judge_origin(struct submitter *submitter, struct item *item)
     struct circumstances circumstances = circumstances_of(submitter, &item->record);
     struct error error;
     if (seal_check(&submitter->stage.key, &item->record, &error)) {
-        diagnosis_unsealed(&item->diagnosis, item->place.id, &error);
+        diagnosis_unsealed(begin_diagnosis(submitter, item), item->place.id, &error);
         fail_item(item);
         return;
     }
@@ -272,7 +279,7 @@ static void judge_origin(struct submitter *submitter, struct item *item)
         item->fate = ITEM_KEEP;
         return;
     }
-    diagnosis_differs(&item->diagnosis, &circumstances, &item->record, &error);
+    diagnosis_differs(begin_diagnosis(submitter, item), &circumstances, &item->record, &error);
     fail_item(item);
 }
 
@@ -295,7 +302,8 @@ static void judge_approval(struct submitter *submitter, struct item *item)
     struct approval approval;
     struct error error;
     if (approval_find_grant(submitter->arena, settings, record, &item->grant, &error)) {
-        diagnosis_render(&item->diagnosis, &circumstances, RENDER_NOT_ALLOWED, &error);
+        diagnosis_render(begin_diagnosis(submitter, item), &circumstances, RENDER_NOT_ALLOWED,
+                         &error);
         fail_item(item);
         return;
     }
@@ -304,7 +312,7 @@ static void judge_approval(struct submitter *submitter, struct item *item)
         error_set(&error,
                   "job.yaml and dlspool.yaml differ in whether it has the machine's network");
         log_warn("%s: %s", item->place.id, error.text);
-        diagnosis_differs(&item->diagnosis, &circumstances, record, &error);
+        diagnosis_differs(begin_diagnosis(submitter, item), &circumstances, record, &error);
         fail_item(item);
         return;
     }
@@ -390,7 +398,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
     } else if ((killed || held) && !handover_is_unsettled(item->job)) {
         item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
         if (killed)
-            diagnosis_killed(&item->diagnosis, item->place.id, kill.by, kill.when);
+            diagnosis_killed(begin_diagnosis(submitter, item), item->place.id, kill.by, kill.when);
     } else if (submitter->stage.key.needed) {
         judge_origin(submitter, item);
     }
@@ -540,7 +548,7 @@ static void note_outcome(struct submitter *submitter, struct item *item)
     if (item->fate == ITEM_SUBMIT)
         note_answer(submitter, item, &error);
     if (item->fate == ITEM_FAIL &&
-        diagnosis_write(&item->diagnosis, item->job, &item->record, false, clock_now(), &error))
+        diagnosis_write(item->diagnosis, item->job, &item->record, false, clock_now(), &error))
         item->fate = ITEM_KEEP;
     if (item->fate == ITEM_HOLD && hold_write(&submitter->stage.settings, item->job, &item->record,
                                               false, clock_now(), &error))

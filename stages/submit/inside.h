@@ -41,9 +41,9 @@ struct item { /* a job of the batch */
         ITEM_WAIT,     /* must wait for a limit: live_max */
         ITEM_SHARE     /* must wait until its owner has fewer at the executor; others go on */
     } fate;
-    struct diagnosis diagnosis; /* for ITEM_FAIL */
-    int64_t rest;               /* ITEM_DECLINED, ITEM_KEEP: milliseconds until it is retried ... */
-    bool again;                 /* ... and, of the former, it was not the first time */
+    struct diagnosis *diagnosis; /* for ITEM_FAIL; in the arena, as few fail */
+    int64_t rest; /* ITEM_DECLINED, ITEM_KEEP: milliseconds until it is retried ... */
+    bool again;   /* ... and, of the former, it was not the first time */
 };
 
 enum { MOST_REORDERED = 32 };

@@ -28,27 +28,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "executors/resources.h"
-#include "spool/id.h"
+#include "stages/submit/queue_job.h"
 
 struct queue;
-
-struct queue_job {
-    char id[ID_SIZE];
-    uid_t owner;
-    int priority;
-    int64_t top; /* when it was put on top of its owner's; 0: it was not */
-    /* For the caller: the values that were passed in: */
-    struct demand demand; /* what must be free for it to start */
-    int at_once;          /* how many times that a row of limits.rows must have; 0 is 1 */
-    int64_t gpu_time;     /* what it takes of gpu_hours (stages/shared/use.h) */
-    /* it comes before all others of its priority, without waiting for its owner's turn */
-    bool first;
-    bool unsettled; /* the executor may have it: it goes before all others */
-    uint64_t turn;  /* the queue's own, as is: */
-    int64_t since;  /* when its owner had a turn last, or began to wait */
-    bool fresh;     /* ... which was the latter */
-};
 
 struct queue *queue_new(void);
 void queue_free(struct queue *queue); /* NULL is fine */
@@ -85,7 +67,7 @@ void queue_wake(struct queue *queue);
 void queue_end_waiting(struct queue *queue, uid_t owner);
 
 /* The job that queue_take() would take next if no job that was put back were due; NULL when there
- * is none.  Valid until the queue changes. */
+ * is none.  Valid until the queue changes, or is asked again. */
 const struct queue_job *queue_first(const struct queue *queue);
 
 /* Does that one go before this one, which was taken earlier and is still first? */

@@ -2,8 +2,8 @@
  *
  * Each owner has a binary heap of their jobs, by (priority, token).  Owners with jobs are in a heap of their
  * own, by (priority of the first job, last turn, its token), and in a list, by how long they have waited for a
- * turn.  Jobs that were put back are in one more heap, by time.  A table of ids keeps each job from being in the
- * queue twice.  An owner, once known, stays known: there are as many as users.
+ * turn.  Jobs that were put back are in one more heap, by time.  A table of ids has the jobs, each once, and the heaps
+ * refer to them.  An owner, once known, stays known: there are as many as users.
  */
 #include "stages/submit/queue.h"
 
@@ -12,17 +12,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/names.h"
-
-struct entry {
-    struct queue_job job;
-    int64_t time;
-};
 
 struct heap {
-    struct entry *entries;
+    struct kept_job **jobs;
     size_t count, capacity;
-    bool (*before)(const struct entry *a, const struct entry *b);
+    bool (*before)(const struct kept_job *a, const struct kept_job *b);
 };
 
 struct owner {
@@ -50,72 +44,68 @@ struct queue {
     uint64_t turn;             /* the last one's number */
     size_t ready;              /* jobs of all owners */
     struct heap later;
-    struct names *ids;
+    struct kept_jobs *jobs;  /* that are in heaps */
+    struct queue_job *shown; /* by queue_first() */
 };
 
 /* Unsettled jobs come before any priority. */
-static int rank_of(const struct entry *entry)
+static int rank_of(const struct kept_job *job)
 {
-    return entry->job.unsettled ? INT_MAX : entry->job.priority;
+    return job->unsettled ? INT_MAX : job->priority;
 }
 
-static bool goes_before(const struct entry *a, const struct entry *b)
+static bool goes_before(const struct kept_job *a, const struct kept_job *b)
 {
     if (rank_of(a) != rank_of(b))
         return rank_of(a) > rank_of(b);
-    if (a->job.first != b->job.first)
-        return a->job.first;
-    struct text first = id_token(text_of(a->job.id)), second = id_token(text_of(b->job.id));
-    int order = text_compare(first, second);
-    return order ? order < 0 : strcmp(a->job.id, b->job.id) < 0;
+    if (a->first != b->first)
+        return a->first;
+    struct text first = queue_job_id(a), second = queue_job_id(b);
+    int order = text_compare(id_token(first), id_token(second));
+    return order ? order < 0 : text_compare(first, second) < 0;
 }
 
 /* Among jobs of one owner. */
-static bool goes_before_own(const struct entry *a, const struct entry *b)
+static bool goes_before_own(const struct kept_job *a, const struct kept_job *b)
 {
-    if (rank_of(a) == rank_of(b) && a->job.first == b->job.first && a->job.top != b->job.top)
-        return a->job.top > b->job.top;
+    if (rank_of(a) == rank_of(b) && a->first == b->first && a->top != b->top)
+        return a->top > b->top;
     return goes_before(a, b);
 }
 
-static bool is_earlier(const struct entry *a, const struct entry *b)
+static bool is_earlier(const struct kept_job *a, const struct kept_job *b)
 {
     return a->time != b->time ? a->time < b->time : goes_before(a, b);
 }
 
-static void heap_push(struct heap *heap, const struct entry *entry)
+static void heap_push(struct heap *heap, struct kept_job *job)
 {
-    heap->entries =
-        memory_grow(heap->entries, heap->count, &heap->capacity, sizeof(*heap->entries));
+    heap->jobs = memory_grow(heap->jobs, heap->count, &heap->capacity, sizeof(struct kept_job *));
     size_t at = heap->count++;
-    while (at > 0 && heap->before(entry, &heap->entries[(at - 1) / 2])) {
-        heap->entries[at] = heap->entries[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap->entries[at] = *entry;
+    for (; at > 0 && heap->before(job, heap->jobs[(at - 1) / 2]); at = (at - 1) / 2)
+        heap->jobs[at] = heap->jobs[(at - 1) / 2];
+    heap->jobs[at] = job;
 }
 
-static struct entry heap_take(struct heap *heap, size_t at)
+static struct kept_job *heap_take(struct heap *heap, size_t at)
 {
-    struct entry taken = heap->entries[at];
-    struct entry last = heap->entries[--heap->count];
+    struct kept_job *taken = heap->jobs[at], *last = heap->jobs[--heap->count];
     if (at == heap->count)
         return taken;
-    for (; at > 0 && heap->before(&last, &heap->entries[(at - 1) / 2]); at = (at - 1) / 2)
-        heap->entries[at] = heap->entries[(at - 1) / 2];
+    for (; at > 0 && heap->before(last, heap->jobs[(at - 1) / 2]); at = (at - 1) / 2)
+        heap->jobs[at] = heap->jobs[(at - 1) / 2];
     for (size_t child; (child = 2 * at + 1) < heap->count; at = child) {
-        if (child + 1 < heap->count &&
-            heap->before(&heap->entries[child + 1], &heap->entries[child]))
+        if (child + 1 < heap->count && heap->before(heap->jobs[child + 1], heap->jobs[child]))
             child++;
-        if (!heap->before(&heap->entries[child], &last))
+        if (!heap->before(heap->jobs[child], last))
             break;
-        heap->entries[at] = heap->entries[child];
+        heap->jobs[at] = heap->jobs[child];
     }
-    heap->entries[at] = last;
+    heap->jobs[at] = last;
     return taken;
 }
 
-static struct entry heap_pop(struct heap *heap)
+static struct kept_job *heap_pop(struct heap *heap)
 {
     return heap_take(heap, 0);
 }
@@ -124,8 +114,8 @@ static struct entry heap_pop(struct heap *heap)
 
 static bool has_turn_before(const struct owner *a, const struct owner *b)
 {
-    const struct entry *first = &a->jobs.entries[0], *second = &b->jobs.entries[0];
-    if (rank_of(first) == rank_of(second) && first->job.first == second->job.first &&
+    const struct kept_job *first = a->jobs.jobs[0], *second = b->jobs.jobs[0];
+    if (rank_of(first) == rank_of(second) && first->first == second->first &&
         a->served != b->served)
         return a->served < b->served;
     return goes_before(first, second);
@@ -209,10 +199,10 @@ static bool has_waited(const struct queue *queue, int64_t since)
     return queue->patience && clock_elapsed() - since >= queue->patience;
 }
 
-/* Is this entry's priority above those of users, so that no waiting owner goes before it? */
-static bool is_above_users(const struct queue *queue, const struct entry *entry)
+/* Is this job's priority above those of users, so that no waiting owner goes before it? */
+static bool is_above_users(const struct queue *queue, const struct kept_job *job)
 {
-    return rank_of(entry) > queue->most;
+    return rank_of(job) > queue->most;
 }
 
 /* Is the owner owed as much as the other one, or more? */
@@ -232,12 +222,12 @@ static bool shares_before(const struct queue *queue, const struct owner *owner,
  * there is nobody else. */
 static struct owner *choose_owed(const struct queue *queue, bool others_wait)
 {
-    const struct entry *top = &queue->turns[0]->jobs.entries[0];
+    const struct kept_job *top = queue->turns[0]->jobs.jobs[0];
     struct owner *best = NULL;
     for (size_t i = 0; i < queue->turn_count; i++) {
         struct owner *owner = queue->turns[i];
-        const struct entry *first = &owner->jobs.entries[0];
-        if (rank_of(first) != rank_of(top) || first->job.first != top->job.first ||
+        const struct kept_job *first = owner->jobs.jobs[0];
+        if (rank_of(first) != rank_of(top) || first->first != top->first ||
             (others_wait && owner->fresh && !has_waited(queue, owner->since)))
             continue;
         if (!best || shares_before(queue, owner, best))
@@ -259,7 +249,7 @@ static struct owner *choose_waiting(const struct queue *queue)
 
 static struct owner *choose_by_shares(const struct queue *queue)
 {
-    bool above = is_above_users(queue, &queue->turns[0]->jobs.entries[0]);
+    bool above = is_above_users(queue, queue->turns[0]->jobs.jobs[0]);
     bool others_wait = !above && has_waited(queue, queue->head->since);
     struct owner *next = choose_owed(queue, others_wait);
     struct owner *waiting = others_wait ? choose_waiting(queue) : NULL;
@@ -272,7 +262,7 @@ static struct owner *choose_owner(const struct queue *queue)
     if (queue->compare)
         return choose_by_shares(queue);
     struct owner *owner = queue->turns[0];
-    return has_waited(queue, queue->head->since) && !is_above_users(queue, &owner->jobs.entries[0])
+    return has_waited(queue, queue->head->since) && !is_above_users(queue, owner->jobs.jobs[0])
                ? queue->head
                : owner;
 }
@@ -295,14 +285,15 @@ static void unlist_owner(struct queue *queue, struct owner *owner)
         settle_owner(queue, place);
 }
 
-static void ready_push(struct queue *queue, const struct entry *entry)
+/* The job's owner has waited since then, if that is not 0, and had no turn since where `fresh`. */
+static void ready_push(struct queue *queue, struct kept_job *job, int64_t since, bool fresh)
 {
-    struct owner *owner = find_owner(queue, entry->job.owner);
-    heap_push(&owner->jobs, entry);
+    struct owner *owner = find_owner(queue, job->owner);
+    heap_push(&owner->jobs, job);
     queue->ready++;
     if (owner->jobs.count == 1) {
-        owner->since = entry->job.since ? entry->job.since : clock_elapsed();
-        owner->fresh = entry->job.since ? entry->job.fresh : true;
+        owner->since = since ? since : clock_elapsed();
+        owner->fresh = since ? fresh : true;
     }
     if (owner->listed)
         settle_owner(queue, owner->place);
@@ -310,22 +301,22 @@ static void ready_push(struct queue *queue, const struct entry *entry)
         list_owner(queue, owner);
 }
 
-static struct entry ready_pop(struct queue *queue)
+static void ready_pop(struct queue *queue, struct queue_job *job)
 {
     struct owner *owner = choose_owner(queue);
-    struct entry entry = owner->jobs.entries[0];
     unlist_owner(queue, owner);
-    heap_pop(&owner->jobs);
-    entry.job.turn = owner->served;
-    entry.job.since = owner->since;
-    entry.job.fresh = owner->fresh;
+    struct kept_job *kept = heap_pop(&owner->jobs);
+    *job = queue_job_of(kept);
+    queue_job_forget(queue->jobs, kept);
+    job->turn = owner->served;
+    job->since = owner->since;
+    job->fresh = owner->fresh;
     owner->fresh = false;
     owner->served = ++queue->turn;
     owner->since = clock_elapsed();
     queue->ready--;
     if (owner->jobs.count)
         list_owner(queue, owner);
-    return entry;
 }
 
 /* ---- the queue ---- */
@@ -334,7 +325,8 @@ struct queue *queue_new(void)
 {
     struct queue *queue = memory_allocate(sizeof(*queue));
     queue->later.before = is_earlier;
-    queue->ids = names_new(SIZE_MAX, 0);
+    queue->jobs = queue_job_table();
+    queue->shown = memory_allocate(sizeof(*queue->shown));
     return queue;
 }
 
@@ -343,26 +335,27 @@ void queue_free(struct queue *queue)
     if (!queue)
         return;
     for (size_t i = 0; i < queue->owner_count; i++) {
-        free(queue->owners[i]->jobs.entries);
+        free(queue->owners[i]->jobs.jobs);
         free(queue->owners[i]);
     }
     free(queue->owners);
     free(queue->turns);
-    free(queue->later.entries);
-    names_free(queue->ids);
+    free(queue->later.jobs);
+    queue_job_free_table(queue->jobs);
+    free(queue->shown);
     free(queue);
 }
 
-static void add_entry(struct queue *queue, const struct queue_job *job, int64_t time)
+static void add_job(struct queue *queue, const struct queue_job *job, int64_t since, int64_t time)
 {
-    const struct entry entry = {.job = *job, .time = time};
     if (queue_has(queue, job->id))
         return;
+    struct kept_job *kept = queue_job_keep(queue->jobs, job);
+    kept->time = time;
     if (time)
-        heap_push(&queue->later, &entry);
+        heap_push(&queue->later, kept);
     else
-        ready_push(queue, &entry);
-    names_add(queue->ids, text_of(job->id));
+        ready_push(queue, kept, since, job->fresh);
 }
 
 void queue_set_patience(struct queue *queue, int64_t patience, int most)
@@ -377,24 +370,14 @@ void queue_set_shares(struct queue *queue, queue_compare *compare, const void *c
     queue->context = context;
 }
 
-/* The job's waiting begins when it is added. */
-static struct queue_job begin_waiting(const struct queue_job *job)
-{
-    struct queue_job result = *job;
-    result.since = 0;
-    return result;
-}
-
 void queue_later(struct queue *queue, const struct queue_job *job, int64_t time)
 {
-    const struct queue_job waiting = begin_waiting(job);
-    add_entry(queue, &waiting, time);
+    add_job(queue, job, 0, time);
 }
 
 void queue_add(struct queue *queue, const struct queue_job *job)
 {
-    const struct queue_job waiting = begin_waiting(job);
-    add_entry(queue, &waiting, 0);
+    add_job(queue, job, 0, 0);
 }
 
 void queue_return(struct queue *queue, const struct queue_job *job)
@@ -407,7 +390,7 @@ void queue_return(struct queue *queue, const struct queue_job *job)
     if (owner->listed && job->since < owner->since)
         wait_since(queue, owner, job->since);
     owner->fresh = owner->fresh || job->fresh;
-    add_entry(queue, job, 0);
+    add_job(queue, job, job->since, 0);
 }
 
 void queue_end_waiting(struct queue *queue, uid_t uid)
@@ -424,7 +407,7 @@ void queue_rest(struct queue *queue, const struct queue_job *job)
     owner->rests = true;
     if (owner->listed)
         unlist_owner(queue, owner);
-    add_entry(queue, job, 0);
+    add_job(queue, job, job->since, 0);
 }
 
 void queue_wake(struct queue *queue)
@@ -442,51 +425,46 @@ void queue_wake(struct queue *queue)
 
 bool queue_has(const struct queue *queue, const char *id)
 {
-    return names_find(queue->ids, text_of(id));
+    return queue_job_find(queue->jobs, id) != NULL;
 }
 
-static bool find_entry(const struct heap *heap, const char *id, size_t *at)
+static size_t find_place(const struct heap *heap, const struct kept_job *job)
 {
-    for (*at = 0; *at < heap->count; (*at)++)
-        if (strcmp(heap->entries[*at].job.id, id) == 0)
-            return true;
-    return false;
+    size_t at = 0;
+    while (heap->jobs[at] != job)
+        at++;
+    return at;
 }
 
 bool queue_remove(struct queue *queue, const char *id, struct queue_job *job)
 {
-    struct entry entry = {.time = 0};
-    size_t at;
-    void *name = names_find(queue->ids, text_of(id));
-    if (!name)
+    struct kept_job *kept = queue_job_find(queue->jobs, id);
+    if (!kept)
         return false;
-    bool found = find_entry(&queue->later, id, &at);
-    if (found)
-        entry = heap_take(&queue->later, at);
-    for (size_t i = 0; i < queue->owner_count && !found; i++) {
-        struct owner *owner = queue->owners[i];
-        if (!find_entry(&owner->jobs, id, &at))
-            continue;
-        found = true;
+    if (kept->time) {
+        heap_take(&queue->later, find_place(&queue->later, kept));
+    } else {
+        struct owner *owner = find_owner(queue, kept->owner);
         bool listed = owner->listed;
         if (listed)
             unlist_owner(queue, owner);
-        entry = heap_take(&owner->jobs, at);
+        heap_take(&owner->jobs, find_place(&owner->jobs, kept));
         queue->ready--;
         if (listed && owner->jobs.count)
             list_owner(queue, owner);
     }
-    names_remove(queue->ids, name);
-    *job = entry.job;
-    return found;
+    *job = queue_job_of(kept);
+    queue_job_forget(queue->jobs, kept);
+    return true;
 }
 
 void queue_ripen(struct queue *queue)
 {
     int64_t now = clock_elapsed();
-    while (queue->later.count && queue->later.entries[0].time <= now) {
-        struct entry entry = heap_pop(&queue->later);
-        ready_push(queue, &entry);
+    while (queue->later.count && queue->later.jobs[0]->time <= now) {
+        struct kept_job *job = heap_pop(&queue->later);
+        job->time = 0;
+        ready_push(queue, job, 0, false);
     }
 }
 
@@ -495,23 +473,24 @@ bool queue_take(struct queue *queue, struct queue_job *job)
     queue_ripen(queue);
     if (queue->turn_count == 0)
         return false;
-    struct entry entry = ready_pop(queue);
-    *job = entry.job;
-    names_remove(queue->ids, names_find(queue->ids, text_of(job->id)));
+    ready_pop(queue, job);
     return true;
 }
 
 const struct queue_job *queue_first(const struct queue *queue)
 {
-    return queue->turn_count ? &choose_owner(queue)->jobs.entries[0].job : NULL;
+    if (!queue->turn_count)
+        return NULL;
+    *queue->shown = queue_job_of(choose_owner(queue)->jobs.jobs[0]);
+    return queue->shown;
 }
 
 bool queue_passes(const struct queue *queue, const struct queue_job *first)
 {
-    const struct entry taken = {.job = *first};
+    const struct kept_job taken = {.priority = first->priority, .unsettled = first->unsettled};
     if (!queue->turn_count)
         return false;
-    const struct entry *next = &choose_owner(queue)->jobs.entries[0];
+    const struct kept_job *next = choose_owner(queue)->jobs.jobs[0];
     if (has_waited(queue, first->since) && !is_above_users(queue, next))
         return false;
     return rank_of(next) > rank_of(&taken);
@@ -524,5 +503,5 @@ size_t queue_count(const struct queue *queue)
 
 int64_t queue_due(const struct queue *queue)
 {
-    return queue->later.count ? queue->later.entries[0].time : INT64_MAX;
+    return queue->later.count ? queue->later.jobs[0]->time : INT64_MAX;
 }

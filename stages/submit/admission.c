@@ -292,7 +292,7 @@ void admission_look_for_pause(struct submitter *submitter, bool seen)
 
 bool admission_is_shut(const struct submitter *submitter)
 {
-    const struct queue_job *first = queue_first(submitter->queue);
+    const struct queue_job *first = submitter->is_paused ? queue_first(submitter->queue) : NULL;
     if (submitter->is_paused && !(first && first->unsettled))
         return true;
     return submitter->newly_parked >= submitter->item_count;

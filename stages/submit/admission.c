@@ -85,12 +85,11 @@ int admission_begin(struct submitter *submitter)
         return 0;
     if (submitter->load)
         load_begin(submitter->load);
-    if (use_look(submitter->use, &error)) {
+    if (use_look(submitter->use, &error) ||
+        (submitter->load && load_end(submitter->load, &error))) {
         log_warn("%s; nothing is submitted until this works", error.text);
         return -1;
     }
-    if (submitter->load)
-        load_end(submitter->load);
     stop_explaining(submitter);
     const struct parked_waker waker = {is_in_rendered, note_woken, submitter};
     parked_wake(submitter->parked, submitter->use, submitter->queue, &waker);

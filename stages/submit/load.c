@@ -1,6 +1,7 @@
 /* stages/submit/load.c - how many objects the scheduler has, and how many more it may get */
 #include "stages/submit/load.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ struct load {
         owners; /* uid -> struct owner; who was once known stays known: there are as many as users */
     struct arena *arena;
     int64_t total;
+    struct error unread; /* a job that this refresh could not read now; or "" */
 };
 
 struct load *load_new(const struct spool *spool, struct executor *executor)
@@ -95,31 +97,63 @@ static void forget_counted(struct load *load, struct counted *counted)
     names_remove(load->jobs, counted);
 }
 
+/* What its manifest makes, and whose it is.  One that is damaged makes one object, of nobody.  -1 and a sentence when
+ * that cannot be read now. */
+static int read_job(const struct load *load, int job, int *weight, uid_t *owner,
+                    struct error *error)
+{
+    struct buffer manifest = {0};
+    struct job_record record;
+    *weight = 1;
+    *owner = (uid_t)-1;
+    int result = file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, error);
+    if (!result)
+        *weight = weight_of(load, buffer_text(&manifest));
+    buffer_free(&manifest);
+    if (result && !file_is_damaged(errno))
+        return -1;
+    result = record_read(job, load->arena, &record, error);
+    if (!result)
+        *owner = record.uid;
+    return result && !file_is_damaged(errno) ? -1 : 0;
+}
+
+static void note_unread(struct load *load, const struct job_place *place,
+                        const struct error *problem)
+{
+    char buffer[PLACE_TEXT_SIZE];
+    error_set(&load->unread, "%s: how many objects it makes is unknown: %s",
+              job_place_text(place, buffer), problem->text);
+}
+
 /* Count a job that is not known yet, by its manifest and owner; of a known one note that it is still there. */
 int load_see_job(void *context, const struct job_place *place)
 {
     struct load *load = context;
     struct counted *counted = names_find(load->jobs, text_of(place->id));
     if (!counted) {
-        struct buffer manifest = {0};
         struct guard_before before;
-        struct job_record record;
-        int weight = 1;
+        struct error error;
+        int weight = 1, unread = 0;
         uid_t owner = (uid_t)-1;
         int job = job_open(load->spool, place);
-        if (job < 0)
+        if (job < 0 && file_is_damaged(errno))
             return 0; /* it has just left submitted/ */
+        if (job < 0) {
+            error_errno(&error, "its directory could not be opened");
+            note_unread(load, place, &error);
+            return 0;
+        }
         if (guard_begin(guard_own(), place->id, &before)) {
-            if (file_read_at(job, "manifest.yaml", MANIFEST_LIMIT, &manifest, NULL) == 0)
-                weight = weight_of(load, buffer_text(&manifest));
-            if (record_read(job, load->arena, &record, NULL) == 0)
-                owner = record.uid;
+            unread = read_job(load, job, &weight, &owner, &error);
             arena_reset(load->arena);
             guard_return(guard_own(), &before);
         }
         sys.close(job);
-        buffer_free(&manifest);
-        counted = count_job(load, place->id, owner, weight);
+        if (unread)
+            note_unread(load, place, &error);
+        else
+            counted = count_job(load, place->id, owner, weight);
     }
     if (counted)
         counted->seen = true;
@@ -130,9 +164,10 @@ void load_begin(struct load *load)
 {
     for (struct counted *counted = names_first(load->jobs); counted; counted = names_after(counted))
         counted->seen = false;
+    load->unread = (struct error){""};
 }
 
-void load_end(struct load *load)
+int load_end(struct load *load, struct error *error)
 {
     struct counted *next;
     for (struct counted *counted = names_first(load->jobs); counted; counted = next) {
@@ -140,6 +175,7 @@ void load_end(struct load *load)
         if (!counted->seen && !counted->held)
             forget_counted(load, counted);
     }
+    return load->unread.text[0] ? error_set(error, "%s", load->unread.text) : 0;
 }
 
 int load_refresh(struct load *load, struct error *error)
@@ -147,8 +183,7 @@ int load_refresh(struct load *load, struct error *error)
     load_begin(load);
     if (jobs_walk(load->spool, STATE_SUBMITTED, load_see_job, load))
         return error_errno(error, "submitted/ could not be read");
-    load_end(load);
-    return 0;
+    return load_end(load, error);
 }
 
 /* May the owner have that many more, considering what is left for others? */

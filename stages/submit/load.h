@@ -26,13 +26,14 @@ struct load;
 struct load *load_new(const struct spool *spool, struct executor *executor);
 void load_free(struct load *load); /* NULL is fine */
 
-/* Look at submitted/ again.  -1 and a sentence when it cannot be read. */
+/* Look at submitted/ again.  -1 and a sentence when it, or a job in it that is not counted yet, cannot be read now:
+ * then what was known still counts, and the scheduler may have more. */
 int load_refresh(struct load *load, struct error *error);
 /* The same in steps, for who looks at it anyway: each of its jobs is seen, `context` being the load.  Without the end,
- * those that have left it still count. */
+ * those that have left it still count; it is -1 and a sentence when a job could not be read now. */
 void load_begin(struct load *load);
 int load_see_job(void *context, const struct job_place *place);
-void load_end(struct load *load);
+int load_end(struct load *load, struct error *error);
 
 enum load_answer {
     LOAD_TAKEN, /* the job fits, and now counts */

@@ -1,7 +1,9 @@
 /* tests/unit/load_test.c - never more than live_max objects, and nobody overtaken for ever */
 
+#include <errno.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "spool/file.h"
 #include "spool/job.h"
 #include "stages/submit/load.h"
@@ -108,6 +110,37 @@ static void what_may_be_there_counts_until_it_is_known(void **state)
     assert_int_equal(take(fixture, three, "1"), LOAD_TAKEN);
 }
 
+static const char *unreadable; /* the name of a file, or a job's id */
+static struct system_calls really;
+
+static int open_unless_unreadable(int directory, const char *name, int flags, mode_t mode)
+{
+    if (strcmp(name, unreadable) != 0)
+        return really.openat(directory, name, flags, mode);
+    errno = EMFILE;
+    return -1;
+}
+
+/* A job that cannot be read for a moment may make any number of objects. */
+static void what_cannot_be_read_now_is_not_counted_as_one(void **state)
+{
+    static const char *const files[] = {one, "manifest.yaml", "job.yaml"};
+    struct fixture *fixture = *state;
+    struct error error;
+    put_job(fixture, one, "1234");
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+        really = sys;
+        unreadable = files[i];
+        sys.openat = open_unless_unreadable;
+        assert_int_equal(load_refresh(fixture->load, &error), -1);
+        sys = really;
+        assert_non_null(strstr(error.text, "submitted/a-0000000000001: how many objects it makes"));
+    }
+    assert_int_equal(load_refresh(fixture->load, NULL), 0);
+    assert_int_equal(take(fixture, two, "12"), LOAD_FULL);
+    assert_int_equal(take(fixture, two, "1"), LOAD_TAKEN);
+}
+
 static void what_can_never_be_is_refused(void **state)
 {
     assert_int_equal(take(*state, one, "123456"), LOAD_NEVER);
@@ -193,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_submitted_counts_by_its_weight),
         TEST(what_may_be_there_counts_until_it_is_known),
+        TEST(what_cannot_be_read_now_is_not_counted_as_one),
         TEST(what_can_never_be_is_refused),
         TEST(an_owner_leaves_room_for_others),
         TEST(what_was_not_submitted_or_has_left_is_no_longer_its_owners),

@@ -37,7 +37,9 @@ void use_free(struct use *use); /* NULL is fine */
 /* From the next look on, count for rows with gpu_hours what was used, too (stages/shared/gpu_time.h). */
 void use_count_gpu_time(struct use *use);
 
-/* Look at the directories.  -1 and a sentence when one cannot be read; then what was known still counts. */
+/* Look at the directories.  -1 and a sentence when one of them, or a job in it that is not known yet, cannot be read
+ * now; then what was known still counts, and more may be used than that.  A job whose files are damaged
+ * (file_is_damaged()) counts for nothing. */
 int use_look(struct use *use, struct error *error);
 
 /* Who else looks at submitted/: it is called for each job there in each look, so that the directory is read once. */

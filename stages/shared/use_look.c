@@ -1,8 +1,10 @@
 /* stages/shared/use_look.c - the jobs that count, and the looks that find them */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "spool/usage.h"
 #include "stages/guard.h"
@@ -72,14 +74,17 @@ void use_add(struct use *use, const char *id, const struct job_record *record, e
     use_tally_count(use, job, 1);
 }
 
-/* When a job that is counted has started, by its log. */
-static void find_start(struct use *use, struct use_job *job, int directory,
-                       const struct job_record *record)
+/* When a job that is counted has started, by its log.  -1 and a sentence when that cannot be read now. */
+static int find_start(struct use *use, struct use_job *job, int directory,
+                      const struct job_record *record, struct error *error)
 {
     struct buffer log = {0};
     struct usage_times times;
     struct text node;
-    if (eventlog_read(directory, &log, NULL) == 0) {
+    int result = 0;
+    if (eventlog_read(directory, &log, error)) {
+        result = file_is_damaged(errno) ? 0 : -1;
+    } else {
         usage_recall(buffer_text(&log), record->attempt, use->arena, &times, &node);
         if (times.started) {
             use_tally_count(use, job, -1);
@@ -88,6 +93,7 @@ static void find_start(struct use *use, struct use_job *job, int directory,
         }
     }
     buffer_free(&log);
+    return result;
 }
 
 static void forget_job(struct use *use, struct use_job *job)
@@ -143,15 +149,48 @@ static void note_time(int directory, struct use_job *job)
     job->changed = status.st_mtim;
 }
 
-/* A larger size that was asked for may be granted at any moment. */
-static void expect_growth(int directory, struct job_record *record)
+/* A larger size that was asked for may be granted at any moment.  -1 and a sentence when it cannot be read now whether
+ * one was. */
+static int expect_growth(int directory, struct job_record *record, struct error *error)
 {
     struct resize_request request;
     int64_t size = record->size_now ? record->size_now : record->size;
-    if (record->sizes.kind != SIZE_FIXED && resize_is_there(directory) &&
-        resize_pending(directory, record, &request) == 1 && request.to > size &&
-        request.to <= record->sizes.most)
+    if (record->sizes.kind == SIZE_FIXED || !resize_is_there(directory))
+        return 0;
+    int pending = resize_pending(directory, record, &request);
+    if (pending < 0)
+        return error_set(error, "it is unknown whether a resize was requested");
+    if (pending && request.to > size && request.to <= record->sizes.most)
         record->size_now = request.to;
+    return 0;
+}
+
+/* Read a job, and count it.  -1 and a sentence when it cannot be read now. */
+static int read_job(struct use *use, const struct job_place *place, int directory,
+                    struct error *error)
+{
+    struct job_record record;
+    if (record_read(directory, use->arena, &record, error))
+        return file_is_damaged(errno) ? 0 : -1;
+    if (expect_growth(directory, &record, error))
+        return -1;
+    use_add(use, place->id, &record, use->phase, false);
+    struct use_job *job = names_find(use->jobs, text_of(place->id));
+    if (!job)
+        return 0;
+    if (job->sized)
+        note_time(directory, job);
+    return use->time && use->phase == USE_RUNNING && record.gpus
+               ? find_start(use, job, directory, &record, error)
+               : 0;
+}
+
+/* It may take anything, so what is counted is less than what is used. */
+static void note_unread(struct use *use, const struct job_place *place, const struct error *problem)
+{
+    char buffer[PLACE_TEXT_SIZE];
+    error_set(&use->unread, "%s: what it takes is unknown: %s", job_place_text(place, buffer),
+              problem->text);
 }
 
 /* What is known, and was where it is seen now, is only noted; of the rest the record is read.  So it is of what counts
@@ -161,7 +200,7 @@ static int see_job(void *context, const struct job_place *place)
     struct use *use = context;
     struct use_job *job = names_find(use->jobs, text_of(place->id));
     struct guard_before before;
-    struct job_record record;
+    struct error error;
     if (use->see && place->state == STATE_SUBMITTED)
         use->see(use->see_context, place);
     if (job && job->phase == use->phase && !job->held) {
@@ -172,18 +211,16 @@ static int see_job(void *context, const struct job_place *place)
     if (job && job->held && job->phase != use->phase)
         return 0; /* it is on its way from there */
     int directory = job_open(use->spool, place);
-    if (directory < 0)
+    if (directory < 0 && file_is_damaged(errno))
         return 0; /* it has just left */
+    if (directory < 0) {
+        error_errno(&error, "its directory could not be opened");
+        note_unread(use, place, &error);
+        return 0;
+    }
     if (guard_begin(guard_own(), place->id, &before)) {
-        if (record_read(directory, use->arena, &record, NULL) == 0) {
-            expect_growth(directory, &record);
-            use_add(use, place->id, &record, use->phase, false);
-            job = names_find(use->jobs, text_of(place->id));
-            if (job && use->time && use->phase == USE_RUNNING && record.gpus)
-                find_start(use, job, directory, &record);
-            if (job && job->sized)
-                note_time(directory, job);
-        }
+        if (read_job(use, place, directory, &error))
+            note_unread(use, place, &error);
         arena_reset(use->arena);
         guard_return(guard_own(), &before);
     }
@@ -197,14 +234,16 @@ static const struct {
 } directories[] = {
     {STATE_RENDERED, USE_WAITING}, {STATE_HELD, USE_WAITING}, {STATE_SUBMITTED, USE_RUNNING}};
 
-/* A job that moves against the order of the look, as one of held/ that is approved, is met in neither directory. */
+/* A job that moves against the order of the look, as one of held/ that is approved, is met in neither directory.  One
+ * of which that cannot be told is there. */
 static bool is_there(const struct use *use, const struct use_job *job)
 {
     struct stat status;
     for (size_t i = 0; i < ARRAY_COUNT(directories); i++)
         if (use->states & 1u << directories[i].state &&
-            !sys.fstatat(use->spool->states[directories[i].state], names_text(job).data, &status,
-                         AT_SYMLINK_NOFOLLOW))
+            (!sys.fstatat(use->spool->states[directories[i].state], names_text(job).data, &status,
+                          AT_SYMLINK_NOFOLLOW) ||
+             errno != ENOENT))
             return true;
     return false;
 }
@@ -212,6 +251,7 @@ static bool is_there(const struct use *use, const struct use_job *job)
 int use_look(struct use *use, struct error *error)
 {
     struct use_job *next;
+    use->unread = (struct error){""};
     use->seek_starts = use->time && clock_elapsed() >= use->starts_next;
     if (use->seek_starts)
         use->starts_next = clock_elapsed() + next_starts;
@@ -229,6 +269,8 @@ int use_look(struct use *use, struct error *error)
         if (!job->seen && !job->held && !is_there(use, job))
             forget_job(use, job);
     }
+    if (use->unread.text[0])
+        return error_set(error, "%s", use->unread.text);
     /* After the directories: what has left submitted/ has its line by now. */
     return use->time ? gpu_time_look(use->time, error) : 0;
 }

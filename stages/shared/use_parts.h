@@ -70,6 +70,7 @@ struct use {
     job_visit *see; /* of use_look_together(); or NULL */
     void *see_context;
     enum use_phase phase; /* of the directory that is looked at */
+    struct error unread;  /* a job that this look could not read now; or "" */
 };
 
 /* ---- use_tally.c ---- */

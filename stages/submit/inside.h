@@ -64,6 +64,7 @@ struct submitter {
     struct use *use;       /* what runs, by the rows of limits.rows; NULL: no row limits it */
     struct parked *parked; /* with it: the jobs that are over a row */
     size_t newly_parked;   /* in this batch */
+    bool uncounted;        /* what runs could not be counted for this batch, which is tried again */
     /* Ids of jobs that have left their line, and whose `why` still says what they waited for. */
     struct names *woken;
     struct allowance rows;      /* with it: what it tells the planner ... */

@@ -127,12 +127,14 @@ static size_t take_items(struct submitter *submitter)
     char id[ID_SIZE];
     submitter->over[0] = '\0';
     queue_wake(submitter->queue);
+    submitter->uncounted = true;
     if (submitter->load && !submitter->use && load_refresh(submitter->load, &error)) {
         log_warn("%s; nothing is submitted until this works", error.text);
         return 0;
     }
     if (admission_begin(submitter))
         return 0;
+    submitter->uncounted = false;
     sharing_look(submitter);
     if (submitter->backfill && !planning_is_on(submitter->planning))
         return in_order_take(submitter);
@@ -392,6 +394,8 @@ static int64_t next_round(const struct submitter *submitter)
                    (submitter->parked && parked_count(submitter->parked));
     if (limited && clock_elapsed() + again_when_full < due)
         due = clock_elapsed() + again_when_full;
+    if (submitter->uncounted && clock_elapsed() + again_after_error < due)
+        due = clock_elapsed() + again_after_error;
     /* No notification tells of resources that others than dlspool's own jobs leave free. */
     if (submitter->first.id[0] && !planning_is_on(submitter->planning) &&
         clock_elapsed() + again_for_capacity < due)

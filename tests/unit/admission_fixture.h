@@ -4,6 +4,8 @@
 
 #include "tests/unit/stage_fixture.h"
 
+#include <errno.h>
+
 #include "base/sha256.h"
 #include "spool/jobs.h"
 
@@ -56,6 +58,7 @@ struct asking {
     const char *queue, *gpu_type;
     int cpus, gpus, at_once, priority;
     bool checkpoint;
+    const char *privileges;
     int64_t hours; /* its time limit */
     enum state state;
     const char *log;
@@ -69,24 +72,25 @@ static inline const char *put(const char *name, const struct asking *asking)
     char *id = ids[made % 256], digest[SHA256_HEX_SIZE];
     snprintf(id, ID_SIZE, "%s-00000000%05d", name, ++made);
     sha256_hex(TEXT(""), digest);
-    const struct job_record record = {.id = text_of(id),
-                                      .owner = asking->uid == ANN ? TEXT("ann") : TEXT("bob"),
-                                      .uid = asking->uid ? asking->uid : ANN,
-                                      .gid = asking->gid ? asking->gid : PHYSICS,
-                                      .queue = text_of(asking->queue ? asking->queue : ""),
-                                      .gpu_type = text_of(asking->gpu_type ? asking->gpu_type : ""),
-                                      .accepted = now,
-                                      .attempt = 1,
-                                      .cpus = asking->cpus ? asking->cpus : 1000,
-                                      .memory = 1 << 20,
-                                      .gpus = asking->gpus,
-                                      .array_at_once = asking->at_once,
-                                      .priority = asking->priority,
-                                      .checkpoint_signal =
-                                          asking->checkpoint ? TEXT("USR1") : TEXT(""),
-                                      .time_limit = asking->hours * 3600000,
-                                      .manifest_sha256 = text_of(digest),
-                                      .failure.exit_code = -1};
+    const struct job_record record = {
+        .id = text_of(id),
+        .owner = asking->uid == ANN ? TEXT("ann") : TEXT("bob"),
+        .uid = asking->uid ? asking->uid : ANN,
+        .gid = asking->gid ? asking->gid : PHYSICS,
+        .queue = text_of(asking->queue ? asking->queue : ""),
+        .gpu_type = text_of(asking->gpu_type ? asking->gpu_type : ""),
+        .accepted = now,
+        .attempt = 1,
+        .cpus = asking->cpus ? asking->cpus : 1000,
+        .memory = 1 << 20,
+        .gpus = asking->gpus,
+        .array_at_once = asking->at_once,
+        .priority = asking->priority,
+        .checkpoint_signal = asking->checkpoint ? TEXT("USR1") : TEXT(""),
+        .time_limit = asking->hours * 3600000,
+        .privileges = text_of(asking->privileges ? asking->privileges : ""),
+        .manifest_sha256 = text_of(digest),
+        .failure.exit_code = -1};
     put_job(asking->state, &record,
             asking->log ? asking->log : "2026-01-01T12:00:00.000Z accepted\n", NULL);
     return id;
@@ -128,6 +132,52 @@ static inline void begin(const char *rows)
     snprintf(settings, sizeof(settings), "sync: none\nlimits:\n  rows:\n%s", rows);
     write_settings(settings);
     open_stage();
+}
+
+/* ---- files that cannot be read for some time, while they can be written ---- */
+
+static struct {
+    const char *job, *name; /* of the file; "": the job's directory itself */
+    int number;             /* the error */
+    int times;              /* so often it was tried */
+} unreadable;
+static struct system_calls really;
+
+/* Is it a file of that job's? */
+static inline bool is_of(const char *id, int directory)
+{
+    char descriptor[64], target[PATH_MAX] = "";
+    snprintf(descriptor, sizeof(descriptor), "/proc/self/fd/%d", directory);
+    ssize_t length = readlink(descriptor, target, sizeof(target) - 1), end = (ssize_t)strlen(id);
+    return length > end && strcmp(target + length - end, id) == 0;
+}
+
+static inline int open_unless_unreadable(int directory, const char *name, int flags, mode_t mode)
+{
+    bool meant = unreadable.name[0]
+                     ? strcmp(name, unreadable.name) == 0 && is_of(unreadable.job, directory)
+                     : strcmp(name, unreadable.job) == 0;
+    if (!meant || (flags & O_ACCMODE) != O_RDONLY)
+        return really.openat(directory, name, flags, mode);
+    unreadable.times++;
+    errno = unreadable.number;
+    return -1;
+}
+
+static inline void make_unreadable(const char *job, const char *name, int number)
+{
+    unreadable.job = job;
+    unreadable.name = name;
+    unreadable.number = number;
+    unreadable.times = 0;
+    really = sys;
+    sys.openat = open_unless_unreadable;
+}
+
+static inline void make_readable(void)
+{
+    assert_true(unreadable.times > 0);
+    sys = really;
 }
 
 static inline void ran(const char *names)

@@ -233,6 +233,47 @@ static void what_ran_before_a_restart_counts(void **state)
     ran("maybe ");
 }
 
+static const int passing[] = {EIO, ENOMEM, EMFILE, ENFILE, EINTR, ESTALE};
+
+/* A job that cannot be read for a moment is not taken for one that uses nothing: until it can be, nobody starts. */
+static void what_cannot_be_read_now_is_waited_for(void **state)
+{
+    static const char *const files[] = {"", "job.yaml"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(files) * ARRAY_COUNT(passing); i++) {
+        const char *old = put("old", &(struct asking){.uid = ANN, .state = STATE_SUBMITTED});
+        const char *late = put("late", &(struct asking){.uid = ANN});
+        const char *other = put("other", &(struct asking){.uid = BOB});
+        begin("  - {user: \"*\", running: 1}\n");
+        make_unreadable(old, files[i % 2], passing[i / 2]);
+        run_round_after(0);
+        make_readable();
+        ran("");
+        run_round_after(1000); /* in which the stage looks again by itself */
+        ran("other ");
+        expect_why(late, "user ann has 1 job running");
+        end_job(old);
+        run_round_after(300);
+        ran("late ");
+        end_job(late);
+        end_job(other);
+    }
+}
+
+/* ... and one that is gone, or damaged for good, keeps nobody waiting. */
+static void what_is_damaged_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    const char *old = put("old", &(struct asking){.uid = ANN, .state = STATE_SUBMITTED});
+    put("new", &(struct asking){.uid = ANN});
+    begin("  - {user: \"*\", running: 1}\n");
+    int job = open_job(old, STATE_SUBMITTED);
+    write_into(job, "job.yaml", "{");
+    close(job);
+    run_round_after(0);
+    ran("new ");
+}
+
 /* What the scheduler may have in all holds beside the rows, also after a restart. */
 static void the_schedulers_limit_holds_too(void **state)
 {
@@ -518,6 +559,8 @@ int main(void)
         TEST(who_has_left_keeps_nobody_waiting),
         TEST(what_can_never_start_stands_in_nobodys_way),
         TEST(what_ran_before_a_restart_counts),
+        TEST(what_cannot_be_read_now_is_waited_for),
+        TEST(what_is_damaged_keeps_nobody_waiting),
         TEST(what_is_kept_counts_once),
         TEST(the_schedulers_limit_holds_too),
         TEST(each_row_is_told_once),

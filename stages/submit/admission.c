@@ -152,12 +152,12 @@ static void park(struct submitter *submitter, struct item *item, const struct us
     guard_leave(submitter->guard);
 }
 
-/* Does a row keep it from starting now?  Then `reason` says so. */
-static bool has_to_wait(struct submitter *submitter, const struct item *item, struct use_over *over,
-                        struct error *reason)
+/* Does a row keep it from starting now?  Then it is 1, and `reason` says so; -1: not known now. */
+static int has_to_wait(struct submitter *submitter, const struct item *item, struct use_over *over,
+                       struct error *reason)
 {
     if (use_has(submitter->use, item->place.id))
-        return false;
+        return 0;
     if (use_exceeds_running(submitter->use, &item->record, over))
         use_explain(over, &item->record, USE_RUNNING, reason);
     else if (stands_behind(submitter, item, over))
@@ -165,8 +165,9 @@ static bool has_to_wait(struct submitter *submitter, const struct item *item, st
     else if (borrows_claimed(submitter, item, over))
         use_explain_claims(over, &item->record, reason);
     else
-        return false;
-    return !handover_is_unsettled(item->job);
+        return 0;
+    int unsettled = handover_is_unsettled(item->job, item->place.id);
+    return unsettled < 0 ? -1 : !unsettled;
 }
 
 /* ---- what the planner is told ---- */
@@ -245,7 +246,12 @@ bool admission_grant(struct submitter *submitter, struct item *item)
     struct error reason;
     if (!submitter->use || item->fate != ITEM_SUBMIT)
         return true;
-    if (has_to_wait(submitter, item, &over, &reason)) {
+    int waits = has_to_wait(submitter, item, &over, &reason);
+    if (waits < 0) {
+        item->fate = ITEM_KEEP;
+        return true;
+    }
+    if (waits) {
         park(submitter, item, &over, &reason);
         return false;
     }

@@ -146,19 +146,25 @@ static bool is_unsettled(int read, struct buffer *log)
     return read || (fold.intent && !fold.failed);
 }
 
-bool handover_is_unsettled(int job)
+int handover_is_unsettled(int job, const char *id)
 {
     struct buffer log = {0};
-    int read = eventlog_read(job, &log, NULL);
-    return is_unsettled(read, &log);
+    struct error error;
+    int read = eventlog_read(job, &log, &error);
+    bool passes = read && !file_is_damaged(errno);
+    if (passes)
+        log_warn("%s: %s; it is retried", id, error.text);
+    bool unsettled = is_unsettled(read, &log);
+    return passes ? -1 : unsettled;
 }
 
-/* The same, and its log stays open for what is to be noted, where that may be. */
+/* The same of a job that is submitted now, where -1 is as good as 1: the executor is asked.  Its log stays open for
+ * what is to be noted, where that may be. */
 static bool open_log(const struct submitter *submitter, struct item *item)
 {
     struct buffer log = {0};
     if ((size_t)(item - submitter->items) >= submitter->logs_most)
-        return handover_is_unsettled(item->job);
+        return handover_is_unsettled(item->job, item->place.id) != 0;
     int read = eventlog_open(item->job, &item->log, &log, NULL);
     return is_unsettled(read, &log);
 }
@@ -190,7 +196,8 @@ static bool renew_manifest(struct submitter *submitter, struct item *item, struc
     bool torn = number == EBADMSG &&
                 (item->record.sizes.kind != SIZE_FIXED ||
                  !sys.fstatat(item->job, "order", &status, AT_SYMLINK_NOFOLLOW)) &&
-                !handover_is_unsettled(item->job) && !stage_is_fenced(&submitter->stage);
+                handover_is_unsettled(item->job, item->place.id) == 0 &&
+                !stage_is_fenced(&submitter->stage);
     memcpy(job.id, item->place.id, sizeof(job.id));
     if (torn && rerender_jobs(&submitter->stage, &job, 1, &problem) == 0 && job.done)
         return record_read(item->job, submitter->arena, &item->record, error) == 0 &&
@@ -283,12 +290,15 @@ static void judge_origin(struct submitter *submitter, struct item *item)
     fail_item(item);
 }
 
-/* May the executor have this manifest from an earlier try, for which all was in order?  Where records are
- * sealed, only what this stage has sealed itself shows that. */
-static bool may_be_submitted(struct submitter *submitter, const struct item *item)
+/* A job that lacks an approval goes to held/, but for one of which the executor may have this manifest from an earlier
+ * try, for which all was in order.  Where records are sealed, only what this stage has sealed itself shows that. */
+static void hold_unapproved(struct submitter *submitter, struct item *item)
 {
-    return handover_is_unsettled(item->job) &&
-           (!submitter->stage.key.needed || was_verified(submitter, item));
+    int unsettled = handover_is_unsettled(item->job, item->place.id);
+    if (unsettled < 0)
+        item->fate = ITEM_KEEP;
+    else if (!unsettled || (submitter->stage.key.needed && !was_verified(submitter, item)))
+        item->fate = ITEM_HOLD;
 }
 
 /* What the site gives only by approval, this stage gives only if it is approved now; what is wanted is found
@@ -323,8 +333,7 @@ static void judge_approval(struct submitter *submitter, struct item *item)
         break;
     case APPROVAL_MISSING:
     case APPROVAL_VOID:
-        if (!may_be_submitted(submitter, item))
-            item->fate = ITEM_HOLD;
+        hold_unapproved(submitter, item);
         break;
     default:
         break;
@@ -353,7 +362,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
 {
     struct error error;
     struct control_request kill;
-    int killed, held;
+    int killed, held, unsettled = 0;
     item->place = (struct job_place){.state = STATE_RENDERED};
     memcpy(item->place.id, id, strlen(id) + 1);
     item->job = -1;
@@ -393,9 +402,11 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
         (read_manifest(item, &error) && !renew_manifest(submitter, item, &error))) {
         judge_unreadable(submitter, item, readable, &error);
     } else if ((killed = control_file_pending(item->job, CONTROL_KILL, &kill)) < 0 ||
-               (held = is_to_be_held(submitter, item)) < 0) {
+               (held = is_to_be_held(submitter, item)) < 0 ||
+               ((killed || held) &&
+                (unsettled = handover_is_unsettled(item->job, item->place.id)) < 0)) {
         item->fate = ITEM_KEEP;
-    } else if ((killed || held) && !handover_is_unsettled(item->job)) {
+    } else if ((killed || held) && !unsettled) {
         item->fate = killed ? ITEM_FAIL : ITEM_HOLD;
         if (killed)
             diagnosis_killed(begin_diagnosis(submitter, item), item->place.id, kill.by, kill.when);

@@ -105,8 +105,8 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
 void handover_prepare(struct submitter *submitter, struct item *item);
 /* May the executor already have the job of that directory?  It may when an intent was noted, and
  * not that the submission failed.  A job that was accepted and is still here was left behind by a
- * crash before it was moved. */
-bool handover_is_unsettled(int job);
+ * crash before it was moved.  1, 0, or -1: its log cannot be read now, as was logged under its id. */
+int handover_is_unsettled(int job, const char *id);
 /* Open the job only when somebody has requested to kill or hold it, and that can be done, or when
  * it is damaged.  False in all other cases. */
 bool handover_open_asked(struct submitter *submitter, struct item *item, const char *id);
@@ -116,7 +116,8 @@ void handover_close(struct item *item);
 void admission_open(struct submitter *submitter);
 void admission_close(struct submitter *submitter);
 int admission_begin(struct submitter *submitter);
-/* May the job start, which was opened for that?  Then it counts.  Otherwise it is parked with a `why`, and closed. */
+/* May the job start, which was opened for that?  Then it counts.  Otherwise it is parked with a `why`, and closed; or
+ * it is kept, as it is not known now. */
 bool admission_grant(struct submitter *submitter, struct item *item);
 /* It does not start after all, for want of room. */
 void admission_withdraw(struct submitter *submitter, const struct item *item);

@@ -36,7 +36,7 @@ static bool needs_rendering(struct submitter *submitter, const char *id)
     if (readable && read_asked(submitter, job, &record) > 0) {
         result = before.priority != record.priority ||
                  !text_equal(before.priority_class, record.priority_class);
-        if (!result && !handover_is_unsettled(job) && record_replace(job, &record, &error))
+        if (!result && handover_is_unsettled(job, id) == 0 && record_replace(job, &record, &error))
             log_warn("%s: %s", id, error.text);
     }
     guard_leave(submitter->guard);

@@ -291,10 +291,18 @@ static void take_job(struct submitter *submitter, const char *id)
     }
     /* A job that the executor may have, that is damaged, or that somebody has requested to kill or hold does
      * not wait for capacity. */
-    queued.unsettled = (submitter->backfill || submitter->is_paused) &&
-                       (!readable || handover_is_unsettled(job) ||
-                        has_request(submitter, id, "kill") || has_request(submitter, id, "hold"));
+    bool by_capacity = submitter->backfill || submitter->is_paused;
+    int unsettled = by_capacity && readable ? handover_is_unsettled(job, id) : 0;
+    queued.unsettled =
+        by_capacity && (!readable || unsettled || has_request(submitter, id, "kill") ||
+                        has_request(submitter, id, "hold"));
     planning_note_job(submitter->planning, readable ? &record : NULL);
+    if (unsettled < 0) { /* it is looked at again */
+        sys.close(job);
+        watch_expect(submitter->watch);
+        arena_reset(submitter->arena);
+        return;
+    }
     if (readable && lasting)
         opened_keep(submitter->opened, id, job, &record);
     else

@@ -274,6 +274,38 @@ static void what_is_damaged_keeps_nobody_waiting(void **state)
     ran("new ");
 }
 
+/* Only a log that was read shows that the executor may have the job already, whatever the row says. */
+static void whose_log_cannot_be_read_now_is_not_taken_for_started(void **state)
+{
+    (void)state;
+    put("old", &(struct asking){.uid = ANN, .state = STATE_SUBMITTED});
+    const char *new = put("new", &(struct asking){.uid = ANN});
+    begin("  - {user: \"*\", running: 1}\n");
+    make_unreadable(new, "log", EIO);
+    run_round_after(0);
+    make_readable();
+    ran("");
+    run_round_after(6000);
+    ran("");
+    expect_why(new, "user ann has 1 job running");
+}
+
+/* ... nor that it was approved when it began. */
+static void whose_log_cannot_be_read_now_needs_its_approval(void **state)
+{
+    (void)state;
+    begin(
+        "    - {user: \"*\", running: 9}\napprovers: [1002]\nprivileges: {rdma: {capabilities: [IPC_LOCK]}}\n");
+    const char *new = put("new", &(struct asking){.uid = ANN, .privileges = "rdma"});
+    make_unreadable(new, "log", EIO);
+    run_round_after(0);
+    make_readable();
+    ran("");
+    run_round_after(6000);
+    ran("");
+    assert_true(in_state(new, STATE_HELD));
+}
+
 /* What the scheduler may have in all holds beside the rows, also after a restart. */
 static void the_schedulers_limit_holds_too(void **state)
 {
@@ -561,6 +593,8 @@ int main(void)
         TEST(what_ran_before_a_restart_counts),
         TEST(what_cannot_be_read_now_is_waited_for),
         TEST(what_is_damaged_keeps_nobody_waiting),
+        TEST(whose_log_cannot_be_read_now_is_not_taken_for_started),
+        TEST(whose_log_cannot_be_read_now_needs_its_approval),
         TEST(what_is_kept_counts_once),
         TEST(the_schedulers_limit_holds_too),
         TEST(each_row_is_told_once),

@@ -1,9 +1,11 @@
 /* stages/submit/victims.c - which running jobs are stopped so that others get what is theirs */
 #include "stages/submit/victims.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "spool/eventlog.h"
 #include "spool/jobs.h"
@@ -19,18 +21,22 @@ struct reading {
     struct arena *arena;
     struct victims *victims;
     size_t capacity;
+    struct error unread; /* a job that could not be read now; or "" */
 };
 
-static struct usage_times read_times(const struct reading *reading, int job,
-                                     const struct job_record *record)
+/* -1 and a sentence when its log cannot be read now. */
+static int read_times(const struct reading *reading, int job, const struct job_record *record,
+                      struct usage_times *times, struct error *error)
 {
     struct buffer log = {0};
-    struct usage_times times = {0};
     struct text node;
-    if (eventlog_read(job, &log, NULL) == 0)
-        usage_recall(buffer_text(&log), record->attempt, reading->arena, &times, &node);
+    int result = eventlog_read(job, &log, error);
+    bool passes = result && !file_is_damaged(errno);
+    *times = (struct usage_times){0};
+    if (!result)
+        usage_recall(buffer_text(&log), record->attempt, reading->arena, times, &node);
     buffer_free(&log);
-    return times;
+    return passes ? -1 : 0;
 }
 
 /* For how long has its present attempt run? */
@@ -69,12 +75,22 @@ static bool is_exempt(const struct reading *reading, const struct victim *victim
     return false;
 }
 
-static void read_victim(struct reading *reading, const struct job_place *place, int job)
+/* -1 and a sentence when it cannot be read now whether it may be stopped, or stops already. */
+static int read_victim(struct reading *reading, const struct job_place *place, int job,
+                       struct error *error)
 {
     struct job_record *record = arena_allocate(reading->arena, sizeof(*record));
     struct resize_request request;
-    if (record_read(job, reading->arena, record, NULL) || !record->queue.length)
-        return;
+    struct usage_times times;
+    if (record_read(job, reading->arena, record, error))
+        return file_is_damaged(errno) ? 0 : -1;
+    if (!record->queue.length)
+        return 0;
+    int pending = resize_pending(job, record, &request);
+    if (pending < 0)
+        return error_set(error, "it is unknown whether it is to stop");
+    if (read_times(reading, job, record, &times, error))
+        return -1;
     struct victims *victims = reading->victims;
     victims->items =
         memory_grow(victims->items, victims->count, &reading->capacity, sizeof(*victims->items));
@@ -85,23 +101,37 @@ static void read_victim(struct reading *reading, const struct job_place *place, 
                               .has = use_of(record),
                               .saves = record->checkpoint_signal.length > 0,
                               .record = record};
-    const struct usage_times times = read_times(reading, job, record);
     victim->ran = time_run(&times, reading->terms->now);
     /* Between its end and its move to another directory it is still counted, and no request is pending. */
-    victim->stops = times.ended || (resize_pending(job, record, &request) == 1 && request.to == 0);
+    victim->stops = times.ended || (pending && request.to == 0);
     victim->is_exempt = is_exempt(reading, victim);
     victim->loss = find_loss(victim, job);
+    return 0;
+}
+
+static void note_unread(struct reading *reading, const struct job_place *place,
+                        const struct error *problem)
+{
+    char buffer[PLACE_TEXT_SIZE];
+    error_set(&reading->unread, "%s: %s", job_place_text(place, buffer), problem->text);
 }
 
 static int see_job(void *context, const struct job_place *place)
 {
     struct reading *reading = context;
     struct guard_before before;
+    struct error error;
     int job = job_open(reading->terms->spool, place);
-    if (job < 0)
+    if (job < 0 && file_is_damaged(errno))
         return 0; /* it has just ended */
+    if (job < 0) {
+        error_errno(&error, "its directory could not be opened");
+        note_unread(reading, place, &error);
+        return 0;
+    }
     if (guard_begin(guard_own(), place->id, &before)) {
-        read_victim(reading, place, job);
+        if (read_victim(reading, place, job, &error))
+            note_unread(reading, place, &error);
         guard_return(guard_own(), &before);
     }
     sys.close(job);
@@ -125,12 +155,20 @@ static int by_loss(const void *a, const void *b)
 int victims_read(const struct victims_terms *terms, struct arena *arena, struct victims *victims,
                  struct error *error)
 {
-    struct reading reading = {terms, arena, victims, 0};
+    struct reading reading = {.terms = terms, .arena = arena, .victims = victims};
     *victims = (struct victims){NULL, 0};
     int result = jobs_walk(terms->spool, STATE_SUBMITTED, see_job, &reading);
-    if (victims->count)
+    if (result)
+        error_errno(error, "submitted/ could not be read");
+    else if (reading.unread.text[0])
+        result = error_set(error, "%s", reading.unread.text);
+    if (victims->count && !result)
         qsort(victims->items, victims->count, sizeof(*victims->items), by_loss);
-    return result ? error_errno(error, "submitted/ could not be read") : 0;
+    if (result) {
+        free(victims->items);
+        *victims = (struct victims){NULL, 0};
+    }
+    return result;
 }
 
 /* ---- who is chosen ---- */

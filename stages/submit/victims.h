@@ -36,7 +36,7 @@ struct victims_terms {
 };
 
 /* Read the jobs of submitted/ that name a queue, in the order in which they are chosen.  The caller frees the items.
- * -1 and a sentence. */
+ * -1 and a sentence when submitted/, or a job in it, cannot be read now: then there are none. */
 int victims_read(const struct victims_terms *terms, struct arena *arena, struct victims *victims,
                  struct error *error);
 

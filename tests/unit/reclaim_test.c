@@ -137,6 +137,36 @@ static void who_has_ended_counts_as_stopped(void **state)
 }
 
 /* Who has just begun is left alone. */
+/* Nobody is stopped in place of one who may stop already, but could not be read. */
+static void who_cannot_be_read_now_is_waited_for(void **state)
+{
+    static const char *const files[] = {"resize", "log"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+        begin(sharing);
+        const char *one = put("one", &(struct asking){.queue = "b", .gpus = 4, .checkpoint = true});
+        const char *two = put("two", &(struct asking){.queue = "b", .gpus = 2, .checkpoint = true});
+        run_round_after(0);
+        ran("one two ");
+        start(one);
+        start(two);
+        advance(60000);
+        make_unreadable(one, files[i], ENOMEM);
+        const char *own = put("own", &(struct asking){.queue = "a", .gpus = 2});
+        run_round_after(300);
+        run_round_after(600);
+        make_readable();
+        assert_false(is_told_to_stop(one) || is_told_to_stop(two));
+        run_round_after(6000);
+        assert_true(is_told_to_stop(two) && !is_told_to_stop(one));
+        end_job(one);
+        end_job(two);
+        run_round_after(300);
+        ran("own ");
+        end_job(own);
+    }
+}
+
 static void who_is_exempt_stays(void **state)
 {
     (void)state;
@@ -351,15 +381,11 @@ static void shares_hold_at_any_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_idle_is_borrowed_and_given_back),
-        TEST(what_is_lent_is_bounded),
-        TEST(nobody_is_stopped_who_is_needless),
-        TEST(who_has_ended_counts_as_stopped),
-        TEST(who_is_exempt_stays),
-        TEST(higher_priority_goes_first_in_its_queue),
-        TEST(equals_wait_for_one_another),
-        TEST(what_was_asked_is_known_after_a_restart),
-        TEST(shares_hold_at_any_moment),
+        TEST(what_is_idle_is_borrowed_and_given_back), TEST(what_is_lent_is_bounded),
+        TEST(nobody_is_stopped_who_is_needless),       TEST(who_has_ended_counts_as_stopped),
+        TEST(who_cannot_be_read_now_is_waited_for),    TEST(who_is_exempt_stays),
+        TEST(higher_priority_goes_first_in_its_queue), TEST(equals_wait_for_one_another),
+        TEST(what_was_asked_is_known_after_a_restart), TEST(shares_hold_at_any_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -454,6 +454,11 @@ static void check_ended_job(struct checking *checking, const char *job,
     if (checking->check->refusals && place->state == STATE_FAILED && record->failed &&
         text_is(record->failure.reason, "BadFile") && runs == 0)
         return;
+    /* Its owner gave it up, as the file of the other was refused. */
+    if (checking->check->refusals && place->state == STATE_FAILED && record->failed &&
+        (dropped->kind == KIND_BORROWS || dropped->kind == KIND_OWNS) &&
+        text_is(record->failure.reason, "Killed") && runs <= 1)
+        return;
     /* What it waits for may have been refused so, or the file that says what was decided. */
     bool waits_on = record->after_count || dropped->kind == KIND_DENIED;
     if (checking->check->refusals && place->state == STATE_HELD && waits_on && runs == 0)

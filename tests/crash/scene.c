@@ -466,16 +466,18 @@ static int suspend_running(const struct world *world, drop_observer *seen)
     return count;
 }
 
-int world_user_acts(const struct world *world, drop_observer *seen)
+/* The jobs of that directory whose names begin so are killed by their owner, once more when that was refused.  Returns
+ * how many control files were dropped. */
+static int kill_jobs(const struct world *world, const char *directory, const char *start,
+                     drop_observer *seen)
 {
     char path[TREE_PATH_SIZE], note[TREE_PATH_SIZE];
-    int count = decide_waiting(world, seen) + raise_waiting(world, seen) +
-                revoke_token(world, seen) + suspend_running(world, seen);
+    int count = 0;
     size_t refused = count_refused(world, "kill-");
-    snprintf(path, sizeof(path), "%s/submitted", world->spool);
+    snprintf(path, sizeof(path), "%s/%s", world->spool, directory);
     struct tree_names names = tree_list(path);
     for (size_t i = 0; i < names.count; i++) {
-        if (strncmp(names.names[i], "long-", 5) != 0)
+        if (strncmp(names.names[i], start, strlen(start)) != 0)
             continue;
         snprintf(note, sizeof(note), "%s/killed-%s-%zu.note", world->outside, names.names[i],
                  refused);
@@ -489,6 +491,34 @@ int world_user_acts(const struct world *world, drop_observer *seen)
     }
     tree_list_free(&names);
     return count;
+}
+
+/* Is there a job in failed/ whose name begins so? */
+static bool has_failed(const struct world *world, const char *start)
+{
+    char path[TREE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/failed", world->spool);
+    struct tree_names names = tree_list(path);
+    bool found = false;
+    for (size_t i = 0; i < names.count; i++)
+        found = found || strncmp(names.names[i], start, strlen(start)) == 0;
+    tree_list_free(&names);
+    return found;
+}
+
+/* Where the file of one was refused, there is nobody to whom the other gives its GPU, or nobody who gives it. */
+static int kill_lonely(const struct world *world, drop_observer *seen)
+{
+    if (has_failed(world, "owns-"))
+        return kill_jobs(world, "submitted", "borrows-", seen);
+    return has_failed(world, "borrows-") ? kill_jobs(world, "held", "owns-", seen) : 0;
+}
+
+int world_user_acts(const struct world *world, drop_observer *seen)
+{
+    return decide_waiting(world, seen) + raise_waiting(world, seen) + revoke_token(world, seen) +
+           suspend_running(world, seen) + kill_jobs(world, "submitted", "long-", seen) +
+           kill_lonely(world, seen);
 }
 
 /* The request for a job of submitted/ that has had none.  1: there is one to be written yet; 0 when there

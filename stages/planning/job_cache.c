@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "spool/eventlog.h"
@@ -177,15 +178,16 @@ static void keep_facts(struct cached_job *job, const struct job_record *record)
     job->resizable_known = job->resizable_known && job->state == STATE_SUBMITTED;
 }
 
-/* Read the log, which grows without a change of the directory's time. */
-static void read_log(struct cached_job *job, int directory)
+/* Read the log, which grows without a change of the directory's time.  -1 with errno. */
+static int read_log(struct cached_job *job, int directory)
 {
     struct buffer log = {0};
     struct event event;
     struct eventlog_fold fold;
     job->intended = false;
     job->started = 0;
-    if (eventlog_read(directory, &log, NULL) == 0) {
+    int result = eventlog_read(directory, &log, NULL), number = errno;
+    if (!result) {
         struct text rest = buffer_text(&log);
         while (eventlog_next(&rest, &event)) {
             if (text_is(event.name, "started"))
@@ -198,6 +200,8 @@ static void read_log(struct cached_job *job, int directory)
         job->started = fold.started ? job->started : 0;
     }
     buffer_free(&log);
+    errno = number;
+    return result;
 }
 
 static bool is_there(int job, const char *name)
@@ -221,19 +225,24 @@ static void read_progress(struct cached_job *job, int directory)
     *job->progress = progress;
 }
 
+/* Where its record or log cannot be read for a reason that passes, nothing is known of it until the next refresh. */
 static void read_job(struct job_cache *job_cache, struct cached_job *job, int directory)
 {
     struct job_record record;
+    bool passes = false;
     forget_facts(job);
+    job->readable = false;
     job->asked = is_there(directory, "kill") || is_there(directory, "hold");
     job->resizing = job->state == STATE_SUBMITTED && resize_is_there(directory);
-    job->readable = record_read(directory, job_cache->arena, &record, NULL) == 0 &&
-                    text_is(record.id, job_cache_id(job));
-    if (job->readable) {
+    if (record_read(directory, job_cache->arena, &record, NULL)) {
+        passes = !file_is_damaged(errno);
+    } else if (text_is(record.id, job_cache_id(job))) {
         keep_facts(job, &record);
-        read_log(job, directory);
+        passes = read_log(job, directory) && !file_is_damaged(errno);
+        job->readable = !passes;
         read_progress(job, directory);
     }
+    job->settled = job->settled && !passes;
     arena_reset(job_cache->arena);
 }
 

@@ -1,6 +1,7 @@
 /* tests/unit/planning_test.c - what a plan says of the jobs, what it promises, what is kept of it */
 #include "tests/unit/planning_fixture.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 static void what_others_hold_is_not_the_jobs_fault(void **state)
@@ -135,6 +136,39 @@ static void only_what_has_changed_is_read_again(void **state)
     assert_true(planned(id).deadline == record.deadline);
 }
 
+static const char *not_read; /* the name of a file that cannot be opened for reading */
+
+static int open_others(int directory, const char *name, int flags, mode_t mode)
+{
+    if (strcmp(name, not_read) != 0 || (flags & O_ACCMODE) != O_RDONLY)
+        return real.openat(directory, name, flags, mode);
+    errno = ENFILE;
+    return -1;
+}
+
+/* A job that cannot be read for a moment is read with the next plan, though its directory has not changed. */
+static void what_cannot_be_read_now_is_planned_later(void **state)
+{
+    static const char *const files[] = {"job.yaml", "log"};
+    (void)state;
+    fake_has(1000, 0);
+    put_rendered(.name = "other", .deadline = 3600);
+    start_planning("");
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+        char id[ID_SIZE];
+        snprintf(id, sizeof(id), "%s", put_rendered(.name = "many", .deadline = 3600));
+        advance(10000); /* it is old enough to be believed */
+        real = sys;
+        sys.openat = open_others;
+        not_read = files[i];
+        run_round();
+        sys = real;
+        expect_status(id, "not planned", NULL);
+        run_round();
+        assert_true(planned(id).deadline > 0);
+    }
+}
+
 static off_t size_of(const char *name)
 {
     struct stat status;
@@ -186,6 +220,7 @@ int main(void)
         TEST(a_firm_deadline_is_promised_once),
         TEST(budgets_put_inventors_last),
         TEST(only_what_has_changed_is_read_again),
+        TEST(what_cannot_be_read_now_is_planned_later),
         TEST(a_recording_is_bounded),
         TEST(when_no_deadline_is_left_the_plan_goes),
     };

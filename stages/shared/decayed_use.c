@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/decay.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/names.h"
 #include "spool/eventlog.h"
@@ -289,7 +290,8 @@ void decayed_use_drop(struct decayed_use *use, const char *id)
     names_remove(use->jobs, job);
 }
 
-/* Read its record and its log, which says when it has started. */
+/* Read its record and its log, which says when it has started.  Where that fails for a reason that passes, it is read
+ * again with the next look. */
 static void read_job(struct decayed_use *use, struct charged *job, int directory)
 {
     struct job_record record;
@@ -302,6 +304,8 @@ static void read_job(struct decayed_use *use, struct charged *job, int directory
         take_record(use, job, &record);
         usage_recall(buffer_text(&log), record.attempt, use->arena, &times, &node);
         job->started = times.started;
+    } else if (!file_is_damaged(errno)) {
+        job->log_size = -1;
     }
     buffer_free(&log);
     arena_reset(use->arena);

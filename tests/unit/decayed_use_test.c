@@ -2,6 +2,7 @@
  * how much of late, from the accounts and from what runs, also after a restart and when the clock is set back */
 #include "tests/unit/stage_fixture.h"
 
+#include <errno.h>
 #include <math.h>
 
 #include "base/decay.h"
@@ -292,6 +293,33 @@ static void what_is_at_the_executor_counts(void **state)
     decayed_use_free(use);
 }
 
+static struct system_calls real;
+
+static int open_no_record(int directory, const char *name, int flags, mode_t mode)
+{
+    if (strcmp(name, "job.yaml") != 0)
+        return real.openat(directory, name, flags, mode);
+    errno = EIO;
+    return -1;
+}
+
+/* A job whose record cannot be read for a moment is charged with the next look, though its log has not grown. */
+static void what_cannot_be_read_now_counts_later(void **state)
+{
+    (void)state;
+    struct job_record record = make_record("a-0000000000001", 1, "");
+    struct decayed_use *use = decayed_use_new(&spool, &share);
+    put_job(STATE_SUBMITTED, &record, "", NULL);
+    write_event(&record, "submitted");
+    real = sys;
+    sys.openat = open_no_record;
+    look(use);
+    sys = real;
+    look(use);
+    assert_true(is_near(used_by(use, 1), 2 * 600000));
+    decayed_use_free(use);
+}
+
 /* Where attempts take a minute a job counts for that until it has run for longer, also after a restart; those that used
  * most say how long. */
 static void a_job_counts_for_as_long_as_others_took(void **state)
@@ -355,6 +383,7 @@ int main(void)
         TEST(wrong_sums_are_made_anew),
         TEST(a_clock_that_is_set_back),
         TEST(what_is_at_the_executor_counts),
+        TEST(what_cannot_be_read_now_counts_later),
         TEST(groups_share_first),
         TEST(a_job_counts_for_as_long_as_others_took),
     };

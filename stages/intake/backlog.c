@@ -29,7 +29,7 @@ struct backlog {
     struct expected *expected;
     size_t expected_count, expected_capacity;
     bool looked;       /* in this batch */
-    bool known;        /* ever */
+    bool known;        /* the last look saw all */
     bool timed;        /* a row with gpu_hours refuses, or wants approval */
     bool decides;      /* any row does */
     int64_t next_look; /* where one decides, of clock_elapsed() */
@@ -129,9 +129,10 @@ void backlog_begin(struct backlog *backlog)
 static void look_again(struct backlog *backlog)
 {
     struct error error;
-    backlog->looked = backlog->known = true;
+    backlog->looked = true;
     backlog->next_look = clock_elapsed() + look_counts;
-    if (use_look(backlog->use, &error))
+    backlog->known = !use_look(backlog->use, &error);
+    if (!backlog->known)
         log_warn("the jobs that wait cannot be counted: %s", error.text);
 }
 
@@ -147,7 +148,7 @@ enum backlog_answer backlog_ask(struct backlog *backlog, const struct job_record
     struct use_over over;
     if (!backlog)
         return BACKLOG_OPEN;
-    if (!backlog->known || is_old(backlog))
+    if ((!backlog->known && !backlog->looked) || is_old(backlog))
         look_again(backlog);
     if (!use_exceeds_waiting(backlog->use, record, &over))
         return BACKLOG_OPEN;

@@ -4,6 +4,8 @@
  */
 #include "stage_fixture.h"
 
+#include <errno.h>
+
 #include "spool/usage.h"
 #include "stages/intake/backlog.h"
 
@@ -91,6 +93,31 @@ static void what_waits_at_the_start_counts(void **state)
                            "3 jobs of 1001 wait already, and no more may (limits.waiting of "
                            "dlspool.yaml, which an administrator can change)"));
     assert_false(full(BOB));
+}
+
+static struct system_calls real;
+
+static int open_no_record(int directory, const char *name, int flags, mode_t mode)
+{
+    if (strcmp(name, "job.yaml") != 0)
+        return real.openat(directory, name, flags, mode);
+    errno = EMFILE;
+    return -1;
+}
+
+/* What could not be read is read for the next batch. */
+static void what_cannot_be_read_now_counts_in_the_next_batch(void **state)
+{
+    char id[ID_SIZE];
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        put(STATE_RENDERED, ANN, id);
+    real = sys;
+    sys.openat = open_no_record;
+    assert_false(full(ANN));
+    sys = real;
+    backlog_begin(backlog);
+    assert_true(full(ANN));
 }
 
 /* A retry counts by its owner until it is seen; then with all that it asks for. */
@@ -383,8 +410,6 @@ static void hours_that_were_used_want_approval(void **state)
 }
 
 static const char *moving; /* NULL: nothing moves */
-static struct system_calls real;
-
 /* It is approved just before held/ is looked at. */
 static int open_while_it_moves(int directory, const char *name, int flags, mode_t mode)
 {
@@ -504,6 +529,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_waits_at_the_start_counts),
+        TEST(what_cannot_be_read_now_counts_in_the_next_batch),
         TEST(a_retry_counts_as_its_record_says),
         TEST(a_batch_counts_before_it_is_published),
         TEST(who_has_left_makes_room_in_the_next_batch),

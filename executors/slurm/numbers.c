@@ -1,9 +1,11 @@
 /* executors/slurm/numbers.c - detects job numbers that Slurm gives a second time */
 #include "executors/slurm/numbers.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/system.h"
@@ -17,6 +19,10 @@ enum { LOST_AT_MOST = 1000 };
 enum { GIVER_AGE_LEAST = 2 };
 
 enum { FILE_MOST = 64 }; /* bytes */
+
+/* A lock is held for a few calls; one who was stopped meanwhile is not waited for. */
+enum { LOCK_TRIES = 20 };
+static const struct timespec lock_pause = {0, 1000000};
 
 static const char file_name[] = ".largest";
 
@@ -105,16 +111,28 @@ void slurm_numbers_trust(struct slurm *slurm, int64_t giver)
     slurm->numbers_from = giver;
 }
 
-void slurm_numbers_keep(struct slurm *slurm)
+static bool is_kept(const struct slurm *slurm)
+{
+    return slurm->largest == slurm->largest_kept && slurm->numbers_from == slurm->numbers_from_kept;
+}
+
+/* False when another process has it.  Where there are no locks, as on some NFS, nobody has one. */
+static bool lock_kept(int file)
+{
+    for (int tries = 1; sys.lock(file, F_WRLCK); tries++) {
+        if (errno != EAGAIN && errno != EACCES)
+            return true;
+        if (tries == LOCK_TRIES)
+            return false;
+        nanosleep(&lock_pause, NULL);
+    }
+    return true;
+}
+
+/* The file is locked, and what was in it is known. */
+static void write_kept(struct slurm *slurm, int file)
 {
     struct buffer bytes = {0};
-    read_kept(slurm);
-    if (slurm->largest == slurm->largest_kept && slurm->numbers_from == slurm->numbers_from_kept)
-        return;
-    int file =
-        sys.openat(slurm->directory, file_name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0)
-        return;
     buffer_printf(&bytes, "%-20lld %-20lld\n", (long long)slurm->largest,
                   (long long)slurm->numbers_from);
     if (file_write_all(file, buffer_text(&bytes), file_name, NULL) == 0) {
@@ -122,6 +140,22 @@ void slurm_numbers_keep(struct slurm *slurm)
         slurm->numbers_from_kept = slurm->numbers_from;
         slurm->numbers_again = false;
     }
-    sys.close(file);
     buffer_free(&bytes);
+}
+
+void slurm_numbers_keep(struct slurm *slurm)
+{
+    read_kept(slurm);
+    if (is_kept(slurm))
+        return;
+    int file =
+        sys.openat(slurm->directory, file_name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (file < 0)
+        return;
+    if (lock_kept(file)) {
+        read_kept(slurm);
+        if (!is_kept(slurm))
+            write_kept(slurm, file);
+    }
+    sys.close(file);
 }

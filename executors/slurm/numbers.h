@@ -18,7 +18,8 @@
  * counted from there.
  *
  * The largest number that one of our jobs had is kept in a file of slurm.directory, `.largest`, with
- * that time behind it.
+ * that time behind it.  Submit and track write it, each under a lock (F_OFD_SETLK) and after it has read what the
+ * other wrote: so it falls only when the numbering restarted.
  */
 #ifndef EXECUTORS_SLURM_NUMBERS_H
 #define EXECUTORS_SLURM_NUMBERS_H
@@ -50,7 +51,8 @@ bool slurm_numbers_are_sure(const struct slurm *slurm, int64_t giver);
 /* That slurmctld has: it answered before a job was submitted whose number is larger. */
 void slurm_numbers_trust(struct slurm *slurm, int64_t giver);
 
-/* Write down the largest, and who gives larger ones, if either has changed. */
+/* Write down the largest, and who gives larger ones, if either has changed.  While another process writes, and where
+ * that fails, it is left to the next time. */
 void slurm_numbers_keep(struct slurm *slurm);
 
 #endif

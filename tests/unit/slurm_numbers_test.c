@@ -3,6 +3,7 @@
  */
 #include "tests/unit/slurm_fake.h"
 
+#include "base/system.h"
 #include "executors/slurm/accounting.h"
 #include "executors/slurm/numbers.h"
 
@@ -80,6 +81,57 @@ static void few_that_were_forgotten_are_given_back(void **state)
     size_t count = fake_job_count();
     assert_true(count > 1 && count <= 20);
     assert_state(count - 1, "PENDING", 1);
+}
+
+static struct system_calls really;
+static struct slurm *other; /* which keeps its numbers in the midst of the next call */
+
+static void let_other_keep(void)
+{
+    struct slurm *now = other;
+    other = NULL;
+    if (now)
+        slurm_numbers_keep(now);
+}
+
+static int open_behind_other(int directory, const char *name, int flags, mode_t mode)
+{
+    if (flags & O_CREAT)
+        let_other_keep();
+    return really.openat(directory, name, flags, mode);
+}
+
+static ssize_t write_behind_other(int file, const void *bytes, size_t length)
+{
+    let_other_keep();
+    return really.write(file, bytes, length);
+}
+
+/* What one process writes down between another's look at it and its own number is not overwritten by a smaller one. */
+static void the_largest_of_two_processes_stays(void **state)
+{
+    int directory = open(fake.directory, O_RDONLY | O_DIRECTORY);
+    struct slurm first = {.directory = directory}, second = {.directory = directory};
+    (void)state;
+    really = sys;
+    slurm_numbers_note(&first, 5000);
+    slurm_numbers_keep(&first);
+    for (int64_t at = 5010; at < 5100; at += 10) {
+        slurm_numbers_note(&first, at);
+        slurm_numbers_note(&second, at + 5);
+        other = &second;
+        if (at % 20)
+            sys.openat = open_behind_other;
+        else
+            sys.write = write_behind_other;
+        slurm_numbers_keep(&first);
+        sys = really;
+        assert_null(other);
+        slurm_numbers_keep(&second);
+        assert_int_equal(slurm_numbers_mark(&second), at + 5);
+        assert_int_equal(slurm_numbers_mark(&first), at + 5);
+    }
+    close(directory);
 }
 
 /* Two processes of the daemon, each of which remembers a mark. */
@@ -258,6 +310,7 @@ int main(void)
         FAKE_TEST(few_jobs_are_given_back),
         FAKE_TEST(few_that_were_forgotten_are_given_back),
         FAKE_TEST(a_process_learns_from_the_other_that_numbers_began_again),
+        FAKE_TEST(the_largest_of_two_processes_stays),
         FAKE_TEST(a_job_is_its_users_by_his_number),
         FAKE_TEST(a_job_of_another_with_our_comment_is_not_ours),
         FAKE_TEST(nodes_that_tell_nonsense_are_not_believed),

@@ -380,7 +380,7 @@ bool handover_open_job(struct submitter *submitter, struct item *item, const cha
         item->job = job_open(&submitter->stage.spool, &item->place);
     if (item->job < 0) {
         if (errno != ENOENT)
-            watch_expect(submitter->watch); /* it has left the queue */
+            submit_look_for_lost(submitter);
         waits_forget(submitter->waits, item->place.id);
         admission_withdraw(submitter, item);
         if (submitter->load)

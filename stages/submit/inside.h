@@ -155,6 +155,9 @@ struct queue_job submit_queue_job(const struct submitter *submitter, const struc
  * jobs. */
 size_t in_order_take(struct submitter *submitter);
 
+/* A job may be in rendered/ that is in no queue, and nothing will tell of it: the next scan is to find it. */
+void submit_look_for_lost(struct submitter *submitter);
+
 /* How many jobs to take together now. */
 size_t submit_window(const struct submitter *submitter);
 

@@ -155,6 +155,11 @@ static size_t take_items(struct submitter *submitter)
     return count;
 }
 
+void submit_look_for_lost(struct submitter *submitter)
+{
+    watch_expect(submitter->watch);
+}
+
 /* Put a job that stays in rendered/ back into the queue, for a little later. */
 static void put_back(struct submitter *submitter, const struct item *item)
 {
@@ -210,7 +215,6 @@ static size_t submit_batch(struct submitter *submitter)
     adapt_window(submitter, count);
     if (spool_sync(&stage->spool, &error)) {
         log_warn("%s; the outcomes are written again", error.text);
-        watch_expect(submitter->watch); /* they have left the queue */
     } else if (!stage_is_fenced(stage)) /* a sync can take as long as a stop */
         handover_move(submitter, count);
 
@@ -218,6 +222,8 @@ static size_t submit_batch(struct submitter *submitter)
         struct item *item = &submitter->items[i];
         if (item->fate == ITEM_KEEP || item->fate == ITEM_DECLINED)
             put_back(submitter, item);
+        else if (item->place.state == STATE_RENDERED)
+            submit_look_for_lost(submitter);
         /* A job that is declined for the first time does not hold up the others; those that wait for the same
          * are retried a few at a time. */
         left += item->fate != ITEM_KEEP && !(item->fate == ITEM_DECLINED && item->again);
@@ -261,25 +267,20 @@ static void grant_request(struct submitter *submitter, const char *id)
     arena_reset(submitter->arena);
 }
 
-/* Add a job to the queue that was not in it. */
-static void take_job(struct submitter *submitter, const char *id)
+/* Add a job to the queue that was not in it.  False when it is in none, and may be in rendered/ all the same. */
+static bool take_job(struct submitter *submitter, const char *id)
 {
     struct job_place place = {.state = STATE_RENDERED};
     struct queue_job queued = {.turn = 0};
     struct job_record record;
     memcpy(place.id, id, strlen(id) + 1);
     memcpy(queued.id, place.id, ID_SIZE);
-    if (give_up(&submitter->stage, submitter->guard, &place, submitter->executor)) {
-        watch_expect(submitter->watch); /* it may still be there */
-        return;
-    }
+    if (give_up(&submitter->stage, submitter->guard, &place, submitter->executor))
+        return false;
     guard_enter(submitter->guard, id, 0);
     int job = job_open(&submitter->stage.spool, &place);
-    if (job < 0) {
-        if (errno != ENOENT)
-            watch_expect(submitter->watch);
-        return;
-    }
+    if (job < 0)
+        return errno == ENOENT;
     struct arena *lasting = opened_arena(submitter->opened);
     bool readable = record_read(job, lasting ? lasting : submitter->arena, &record, NULL) == 0;
     if (readable) {
@@ -297,18 +298,14 @@ static void take_job(struct submitter *submitter, const char *id)
         by_capacity && (!readable || unsettled || has_request(submitter, id, "kill") ||
                         has_request(submitter, id, "hold"));
     planning_note_job(submitter->planning, readable ? &record : NULL);
-    if (unsettled < 0) { /* it is looked at again */
-        sys.close(job);
-        watch_expect(submitter->watch);
-        arena_reset(submitter->arena);
-        return;
-    }
-    if (readable && lasting)
+    if (unsettled >= 0 && readable && lasting)
         opened_keep(submitter->opened, id, job, &record);
     else
         sys.close(job);
-    queue_add(submitter->queue, &queued);
+    if (unsettled >= 0)
+        queue_add(submitter->queue, &queued);
     arena_reset(submitter->arena);
+    return unsettled >= 0;
 }
 
 /* Log, once, that an entry of rendered/ is no job. */
@@ -352,8 +349,8 @@ static void take_names(struct submitter *submitter)
                          has_request(submitter, name.name, "order");
         if (!queue_has(submitter->queue, name.name) && !queue_has(submitter->tried, name.name) &&
             !admission_is_parked(submitter, name.name) && strcmp(submitter->next, name.name) != 0 &&
-            strcmp(submitter->first.id, name.name) != 0)
-            take_job(submitter, name.name);
+            strcmp(submitter->first.id, name.name) != 0 && !take_job(submitter, name.name))
+            submit_look_for_lost(submitter);
         guard_leave(submitter->guard);
         if (reordered)
             reorder_note(submitter, name.name);
@@ -490,7 +487,7 @@ static int64_t submit_round(struct stage *stage)
     }
     if (planning_make_plan(submitter->planning, answers) && planning_is_on(submitter->planning)) {
         if (submitter->next[0]) /* when nothing is planned any more, it is in no queue */
-            watch_expect(submitter->watch);
+            submit_look_for_lost(submitter);
         submitter->next[0] = '\0'; /* The plan contains that job if it is still in rendered/. */
     }
     if (answers)

@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "stage_fixture.h"
 
+#include <errno.h>
+
 #include "base/sha256.h"
 #include "spool/pause.h"
 #include "spool/waiting.h"
@@ -222,6 +224,44 @@ static void nothing_moves_after_a_sync_that_was_too_long(void **state)
     assert_int_equal(fake.asked, 1);
     assert_true(stage->failed);
     assert_true(in_state(id, STATE_RENDERED));
+}
+
+static struct system_calls really;
+
+static int sync_but_the_second(int file)
+{
+    (void)file;
+    if (--syncs != 0)
+        return 0;
+    errno = EIO;
+    return -1;
+}
+
+static ssize_t list_slowly(int directory, void *entries, size_t length)
+{
+    advance(2000);
+    return really.getdents(directory, entries, length);
+}
+
+/* A job whose outcome could not be made durable is in rendered/, and in no queue.  It is asked about again after
+ * scan_interval, although scans take so long that the next one would not come before two minutes. */
+static void what_could_not_be_moved_is_looked_for(void **state)
+{
+    (void)state;
+    fake.outcome = SUBMIT_ACCEPTED;
+    stage->spool.sync_mode = SYNC_FILESYSTEM;
+    really = sys;
+    sys.getdents = list_slowly;
+    sys.syncfs = sync_but_the_second;
+    syncs = 2;
+    run_round_after(5000);
+    const char *id = put("kept", 1);
+    run_round_after(0);
+    assert_int_equal(fake.asked, 1);
+    assert_true(in_state(id, STATE_RENDERED));
+    run_round_after(5000);
+    assert_true(in_state(id, STATE_SUBMITTED) && fake.repeated);
+    sys = really;
 }
 
 /* Nothing came of its intent, so it can be killed; of one whose outcome is unknown that is not
@@ -447,6 +487,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_manifest_that_was_not_rendered_is_not_submitted, open_all,
                                         close_spool),
         cmocka_unit_test_setup_teardown(the_log_of_one_that_waits_stays_small, open_all,
+                                        close_spool),
+        cmocka_unit_test_setup_teardown(what_could_not_be_moved_is_looked_for, open_all,
                                         close_spool),
         cmocka_unit_test_setup_teardown(nothing_moves_after_a_sync_that_was_too_long, open_all,
                                         close_spool),

@@ -349,6 +349,11 @@ CASES = [
      "two volumes of a name"),
     (POD + ("volumes",), [{"name": "v", "emptyDir": {}, "hostPath": {"path": "/"}}],
      "may not specify more than 1 volume type", "two sources of a volume"),
+    (POD + ("volumes",), [{"name": "v", "downwardAPI": {"items": [{"path": "a"}]}}],
+     "one of fieldRef and resourceFieldRef is required", "a file about the pod with nothing in it"),
+    (POD + ("volumes",), [{"name": "v", "downwardAPI": {"items": [
+        {"path": "a", "fieldRef": {"fieldPath": "status.podIP"}}]}}],
+     'Unsupported value: "status.podIP"', "a file with what only variables may have"),
     (POD + ("tolerations",), [{"value": "x"}], "operator must be Exists", "toleration without key"),
     (POD + ("securityContext",), {"runAsUser": -1}, "between 0 and 2147483647", "runAsUser below 0"),
     (POD + ("nodeSelector",), {"a b": "c"}, "name part must consist", "selector's key"),

@@ -339,10 +339,31 @@ def _volume_source(volume, where):
             if target.startswith("/") or ".." in target.split("/") or not target:
                 found.append(invalid("%s.%s.items[%d].path" % (where, which, at), target,
                                      "must be a relative path"))
+    for at, item in enumerate((volume.get("downwardAPI") or {}).get("items") or ()):
+        found += _downward_file(item, "%s.downwardAPI.items[%d]" % (where, at))
     if "emptyDir" in volume and quantity(volume["emptyDir"].get("sizeLimit", 0)) < 0:
         found.append(forbidden_field(where + ".emptyDir.sizeLimit", "SizeLimit field must be a "
                                      "valid resource quantity"))
     return found
+
+
+FILE_FIELDS = ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"]
+
+
+def _downward_file(item, where):
+    """A file of what a pod is told about itself: other fields than variables may have."""
+    if "fieldRef" not in item:
+        return [] if "resourceFieldRef" in item else \
+            [required(where, "one of fieldRef and resourceFieldRef is required")]
+    if "resourceFieldRef" in item:
+        return [invalid(where, "resource",
+                        "fieldRef and resourceFieldRef can not be specified simultaneously")]
+    path = item["fieldRef"].get("fieldPath", "")
+    match = re.match(r"^metadata\.(labels|annotations)\['(.*)'\]$", path)
+    if match:
+        return _qualified(match[2].lower(), where + ".fieldRef")
+    return [] if path in FILE_FIELDS else \
+        [unsupported(where + ".fieldRef.fieldPath", path, FILE_FIELDS)]
 
 
 def _tolerations(items, path):

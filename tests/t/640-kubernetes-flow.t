@@ -13,8 +13,10 @@ job() {
     local name=$1
     shift
     { printf 'name: %s\nlibrary: any\ntype: %s\n' "$name" "${type:-single}"; [ $# = 0 ] || printf '%s\n' "$@"; case "$*" in
-    *tasks:*) ;; *) echo 'script: "#!/bin/sh\necho hello"' ;; esac; } | drop "$name.yaml"
+    *tasks:* | *script:*) ;; *) echo 'script: "#!/bin/sh\necho hello"' ;; esac; } | drop "$name.yaml"
 }
+# One that is not an annotation of its pods, so that it is an object of its own.
+long_script="script: \"#!/bin/sh\\necho hello\\n$(printf '#%.0s' {1..3000})\""
 log_of() { cat "$(job_dir "$1")/log"; }
 says() { log_of "$1" | grep -Eq -- "$2"; }
 
@@ -39,7 +41,6 @@ like "$(dlspool show --json quick | jq -c .ran)" '^\[\{"role":"main","image":"sh
 gone() { ! objects "$1" | grep -q "^$2"; }
 ok "its Jobs are gone" wait_for 20 gone jobs quick
 ok "its pods are gone" wait_for 20 gone pods quick
-ok "and its script" wait_for 20 gone configmaps quick
 
 # How jobs fail
 fate 'three-' '"exit_code": 3, "output": "no luck"'
@@ -149,7 +150,7 @@ is "$(state_of locked)" rendered "in rendered/"
 cp "$scratch/newest" "$api/kubeconfig"
 ok "and goes on with the next token" wait_for 40 in_state locked "done"
 order '{"order": "misbehave", "method": "POST", "path": "/configmaps", "action": "status", "code": 403, "body": "{\"kind\": \"Status\", \"reason\": \"Forbidden\", \"message\": \"configmaps is forbidden: User \\\"dlspool\\\" cannot create resource\"}"}' >/dev/null
-job rightless
+job rightless "$long_script"
 ok "a job fails for which a right is missing" wait_for 20 in_state rightless failed
 like "$(<"$(job_dir rightless)/why")" '^Next: not retried. Ask an administrator of the cluster for that right, then run: dlspool retry rightless-' \
     "why says whom to ask for it, and what to type then"
@@ -157,10 +158,11 @@ ok "which is retried" dlspool retry rightless
 ok "and runs" wait_for 40 in_state rightless "done"
 
 # Kept for a look
-job kept 'debug: 3s'
+job kept 'debug: 3s' "$long_script"
 ok "a job with debug is done" wait_for 20 in_state kept "done"
-is "$(objects jobs | grep -c '^kept')" 1 "its Job is kept"
+is "$(objects jobs | grep -c '^kept') $(objects configmaps | grep -c '^kept')" "1 1" "its Job is kept, and its script"
 ok "until its time is over" wait_for 20 gone jobs kept
+ok "and its script is gone, too" wait_for 20 gone configmaps kept
 
 # Asking the server
 printf 'name: ask\nlibrary: any\ntype: single\nscript: "#!/bin/sh"\n' >"$scratch/ask.yaml"

@@ -204,23 +204,74 @@ static void one_task_is_one_job(void **state)
                         "\"requests\":{\"cpu\":\"1.5\",\"memory\":\"1073741824\"}}");
 }
 
+/* Of a job with one role, in which so many tasks have that script. */
+static struct kubernetes_manifest *render_script(const char *template, struct text script,
+                                                 int tasks)
+{
+    static struct shape shape;
+    shape = new_shape("single");
+    add_role(&shape, "main", tasks);
+    shape.job.program = shape.job.entry = TEXT("");
+    shape.job.script = script;
+    return render(template, &shape);
+}
+
+static const struct value *template_of(const struct kubernetes_object *job)
+{
+    return value_get(value_get(job->tree, "spec"), "template");
+}
+
+/* A short one of few tasks is an annotation of their pods, so that no other object is made. */
 static void a_script_is_a_file(void **state)
 {
     (void)state;
-    struct shape shape = new_shape("single");
-    add_role(&shape, "main", 1);
-    shape.job.program = shape.job.entry = TEXT("");
-    shape.job.script = TEXT("#!/bin/sh\necho $(HOME) $$\n");
-    struct kubernetes_manifest *manifest = render("kubernetes/any/single.yaml", &shape);
-    const struct kubernetes_object *map =
-        find(manifest, "ConfigMap", "train-0123456789abc-a2-script");
-    assert_true(
-        text_equal(value_get_text(value_get(map->tree, "data"), "script"), shape.job.script));
-    assert_string_equal(json(value_get(main_of(&manifest->objects[0]), "command")),
-                        "[\"/job/script\"]");
-    assert_string_equal(json(value_get(pod_of(&manifest->objects[0]), "volumes")->list.items[1]),
-                        "{\"configMap\":{\"defaultMode\":365,"
-                        "\"name\":\"train-0123456789abc-a2-script\"},\"name\":\"script\"}");
+    struct text script = TEXT("#!/bin/sh\necho $(HOME) $$ ${job.id}\n");
+    const struct kubernetes_manifest *manifest =
+        render_script("kubernetes/any/single.yaml", script, 1);
+    const struct kubernetes_object *job = &manifest->objects[0];
+    assert_int_equal(manifest->count, 1);
+    const struct value *annotations =
+        value_get(value_get(template_of(job), "metadata"), "annotations");
+    assert_true(text_equal(value_get_text(annotations, "dlspool-script"), script));
+    assert_string_equal(json(value_get(main_of(job), "command")), "[\"/job/script\"]");
+    assert_string_equal(
+        json(value_get(pod_of(job), "volumes")->list.items[1]),
+        "{\"downwardAPI\":{\"defaultMode\":365,\"items\":[{\"fieldRef\":{\"fieldPath\":"
+        "\"metadata.annotations['dlspool-script']\"},\"path\":\"script\"}]},"
+        "\"name\":\"script\"}");
+}
+
+static void a_long_script_or_one_of_many_tasks_is_a_config_map(void **state)
+{
+    (void)state;
+    static char bytes[2049];
+    memset(bytes, '#', sizeof(bytes));
+    static const struct {
+        size_t length;
+        int tasks;
+        bool apart;
+    } cases[] = {{2048, 1, false}, {2049, 1, true}, {4, 1000, false}, {5, 1000, true}};
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct text script = {bytes, cases[i].length};
+        const struct kubernetes_manifest *manifest = render_script(
+            cases[i].tasks == 1 ? "kubernetes/any/single.yaml" : "kubernetes/any/distributed.yaml",
+            script, cases[i].tasks);
+        const struct kubernetes_object *map = NULL;
+        for (size_t at = 0; at < manifest->count; at++)
+            if (text_is(value_get_text(manifest->objects[at].tree, "kind"), "ConfigMap"))
+                map = &manifest->objects[at];
+        assert_int_equal(map != NULL, cases[i].apart);
+        if (!map)
+            continue;
+        const struct kubernetes_object *job = &manifest->objects[0];
+        assert_true(text_equal(value_get_text(value_get(map->tree, "data"), "script"), script));
+        assert_string_equal(map->name.data, "train-0123456789abc-a2-script");
+        assert_null(value_get(value_get(value_get(template_of(job), "metadata"), "annotations"),
+                              "dlspool-script"));
+        assert_string_equal(json(value_get(pod_of(job), "volumes")->list.items[1]),
+                            "{\"configMap\":{\"defaultMode\":365,"
+                            "\"name\":\"train-0123456789abc-a2-script\"},\"name\":\"script\"}");
+    }
 }
 
 /* The owner's home is HOME, at its own place, where the cluster's storage has it. */
@@ -707,6 +758,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_task_is_one_job),
         cmocka_unit_test(a_script_is_a_file),
+        cmocka_unit_test(a_long_script_or_one_of_many_tasks_is_a_config_map),
         cmocka_unit_test(peers_are_found_with_busybox_alone),
         cmocka_unit_test(home_is_where_the_storage_has_it),
         cmocka_unit_test(a_home_that_does_not_keep_is_told_of),

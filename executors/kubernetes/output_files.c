@@ -4,7 +4,8 @@
  * The log is written first, and then the place.  The three files show what a crash has left: bytes in the
  * log beyond the place are compared with what comes next; a place whose file is .log.1 was written just
  * before the rotation; when the log is shorter than the place says (the machine went down), copying
- * begins again from the start, and compares.
+ * begins again from the start, and compares.  A log that is read once, when its job has ended, has no
+ * place.
  */
 #include "base/file.h"
 #include "executors/kubernetes/output.h"
@@ -172,10 +173,19 @@ static struct text cut_part(struct text rest, uint64_t length, uint64_t half, ui
     return (struct text){rest.data, cut > least ? cut : (size_t)least};
 }
 
+/* Is this the whole log of the only pod of a task whose job has ended, and did nothing come before it?  Then
+ * no place is written: should the log be read again after a crash, it is compared from its start. */
+static bool needs_no_place(const struct copying *copying, const struct pod_log_place *before)
+{
+    return copying->log->place.whole && copying->job->last && copying->pod_count == 1 &&
+           before->file == 0 && before->anchor.second == 0;
+}
+
 /* Write what lies between the place `before` and the one that is remembered. */
 int kubernetes_output_write(struct copying *copying, const struct pod_log_place *before,
                             struct text out)
 {
+    bool rotated = false;
     struct pod_log_place *place = &copying->log->place;
     uint64_t half = (uint64_t)copying->kubernetes->settings.log_limit / 2;
     half = half < LEAST_HALF ? LEAST_HALF : half;
@@ -198,8 +208,11 @@ int kubernetes_output_write(struct copying *copying, const struct pod_log_place 
         if (result == 0 && place->length > (uint64_t)status.st_size)
             output_file_note_time(copying->job->directory, name, (int64_t)status.st_size);
         written += part.length;
+        rotated = rotated || written < out.length;
         if (result || (written < out.length && rotate_file(copying, before, written)))
             return -1;
     } while (written < out.length);
-    return kubernetes_output_write_place(copying, place);
+    return !rotated && needs_no_place(copying, before)
+               ? 0
+               : kubernetes_output_write_place(copying, place);
 }

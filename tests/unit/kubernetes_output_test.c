@@ -404,6 +404,64 @@ static void damaged_positions_are_compared(void **state)
     }
 }
 
+static bool has_place(void)
+{
+    return faccessat(descriptor, ".worker-0.position", F_OK, 0) == 0;
+}
+
+static void start_again(void)
+{
+    stop();
+    fake_forget_streams();
+    start();
+    know_job();
+    know_pod("one", 0, "Succeeded", succeeded);
+}
+
+/* What is read once, when the job has ended, has no place; should it be read again, it is compared. */
+static void a_log_that_is_read_once_has_no_place(void **state)
+{
+    (void)state;
+    know_job();
+    know_pod("one", 0, "Succeeded", succeeded);
+    print_line(&pods[0], 100, 0, "first");
+    print_line(&pods[0], 101, 0, "second");
+    copy(true);
+    holds("worker-0.log", "first\nsecond\n");
+    assert_false(has_place());
+    copy(true);
+    assert_int_equal(pods[0].asked, 1);
+    for (int round = 0; round < 2; round++) {
+        start_again();
+        int file = openat(descriptor, "worker-0.log", O_WRONLY);
+        if (round == 1) /* a power cut took the end from it */
+            assert_int_equal(ftruncate(file, 3), 0);
+        close(file);
+        copy(true);
+        holds("worker-0.log", "first\nsecond\n");
+    }
+}
+
+/* It is not left out where the job goes on, or the task had another pod. */
+static void other_logs_have_a_place(void **state)
+{
+    (void)state;
+    know_job();
+    know_pod("one", 0, "Succeeded", succeeded);
+    print_line(&pods[0], 100, 0, "first");
+    copy(false);
+    assert_true(has_place());
+    unlinkat(descriptor, ".worker-0.position", 0);
+    unlinkat(descriptor, "worker-0.log", 0);
+    start_again();
+    pods[1] = (struct pod){.name = "two", .outcome = KUBERNETES_DONE};
+    know_pod("two", 1, "Succeeded", succeeded);
+    print_line(&pods[1], 102, 0, "again");
+    copy(true);
+    assert_int_equal(pods[1].asked, 1);
+    assert_true(has_place());
+}
+
 static void print_at_random(struct pod *pod, int64_t *second, int *nanosecond)
 {
     char bytes[600];
@@ -963,6 +1021,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rotated_log_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_of_others_are_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_positions_are_compared, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_log_that_is_read_once_has_no_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_logs_have_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_crash_has_left_goes_into_no_second_file, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_rotated_file_is_not_copied_again, set_up, tear_down),

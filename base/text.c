@@ -47,6 +47,14 @@ char *memory_copy_string(const char *string)
     return memcpy(memory_allocate(length), string, length);
 }
 
+char *memory_copy_text(struct text text)
+{
+    char *copy = memory_allocate(text.length + 1);
+    if (text.length)
+        memcpy(copy, text.data, text.length);
+    return copy;
+}
+
 struct text text_of(const char *string)
 {
     return (struct text){string, string ? strlen(string) : 0};

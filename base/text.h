@@ -71,6 +71,7 @@ struct text buffer_text(const struct buffer *buffer); /* valid until the buffer 
 void *memory_allocate(size_t bytes);
 void *memory_resize(void *old, size_t bytes);
 char *memory_copy_string(const char *string);
+char *memory_copy_text(struct text text); /* with a NUL behind it */
 
 /* Make space for one more element: `items`, from memory_resize(), has `count` elements of `size`
  * bytes and space for *capacity (0 when it is NULL).  Full space is doubled: items =

@@ -20,11 +20,7 @@ static char *copy_or_null(const char *string)
 
 static struct text copy_text(struct text text)
 {
-    if (!text.data)
-        return text;
-    char *copy = memory_allocate(text.length + 1);
-    memcpy(copy, text.data, text.length);
-    return (struct text){copy, text.length};
+    return text.data ? (struct text){memory_copy_text(text), text.length} : text;
 }
 
 static void wipe_text(struct text *text)

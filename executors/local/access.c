@@ -105,18 +105,11 @@ static int become_user(const struct access_check *check, struct user *user, int 
     return 0;
 }
 
-static char *copy_of(struct text text)
-{
-    char *copy = memory_allocate(text.length + 1);
-    memcpy(copy, text.data, text.length);
-    copy[text.length] = '\0';
-    return copy;
-}
-
 static void look_at_path(int pipe, const struct access_path *path, const struct user *user)
 {
     struct look look = {.uid = user->uid, .descriptor = -1};
-    char *name = copy_of(path->path), *entry = path->entry.length ? copy_of(path->entry) : NULL;
+    char *name = memory_copy_text(path->path),
+         *entry = path->entry.length ? memory_copy_text(path->entry) : NULL;
     memcpy(look.user, user->name, sizeof(look.user));
     const struct look_wanted wanted = {name, path->write, entry, path->executable};
     if (look_at(&look, &wanted)) {

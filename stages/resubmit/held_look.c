@@ -17,19 +17,11 @@
 #include "stages/shared/approval_words.h"
 #include "stages/shared/sweep.h"
 
-static char *copy_text(struct text text)
-{
-    char *copy = memory_allocate(text.length + 1);
-    if (text.length)
-        memcpy(copy, text.data, text.length);
-    return copy;
-}
-
 void held_look_set_id(struct held_condition *condition, struct text id)
 {
     char *before = condition->found_id;
     condition->found = id.length > 0;
-    condition->found_id = id.length ? copy_text(id) : NULL;
+    condition->found_id = id.length ? memory_copy_text(id) : NULL;
     condition->id = id.length ? condition->found_id : "";
     free(before);
 }
@@ -142,11 +134,11 @@ static void look_for_approval(struct held_jobs *jobs, struct held *held, int job
     int refused = approval_file_refused(job, &wanted->refusal, &refusal);
     held->readable = held->readable && answer != APPROVAL_UNKNOWN && refused >= 0;
     wanted->is_refused = refused > 0;
-    wanted->refusal_words = refused > 0 ? copy_text(buffer_text(&refusal)) : NULL;
+    wanted->refusal_words = refused > 0 ? memory_copy_text(buffer_text(&refusal)) : NULL;
     approval_words_make(jobs->settings, record, answer, &reason, &words);
-    wanted->sentence = copy_text(buffer_text(&words.sentence));
-    wanted->detail = copy_text(buffer_text(&words.detail));
-    wanted->next = copy_text(buffer_text(&words.next));
+    wanted->sentence = memory_copy_text(buffer_text(&words.sentence));
+    wanted->detail = memory_copy_text(buffer_text(&words.detail));
+    wanted->next = memory_copy_text(buffer_text(&words.next));
     approval_words_free(&words);
     buffer_free(&refusal);
 }
@@ -177,7 +169,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     held->readable = held->readable && kept >= 0;
     if (kept > 0) {
         held->hold = holder_of(jobs, &tasks.request);
-        held->tasks = copy_text(sweep_shortened(jobs->arena, tasks.tasks));
+        held->tasks = memory_copy_text(sweep_shortened(jobs->arena, tasks.tasks));
     }
     if (unread && file_is_damaged(errno)) {
         held_pass_decide(held, HELD_DAMAGED, "%s", error.text);
@@ -192,7 +184,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
         held->since = record.held ? record.held : record.accepted;
         held->priority = record.priority;
         held->released = record.released != 0;
-        held->name = record.after_count ? copy_text(record.name) : NULL;
+        held->name = record.after_count ? memory_copy_text(record.name) : NULL;
         take_conditions(held, &record);
         look_for_approval(jobs, held, job, &record);
     }

@@ -59,7 +59,7 @@ static bool learn_job(struct round *round, struct followed *followed)
 static bool open_job(struct round *round, struct tracked *tracked)
 {
     struct followed *followed = &round->jobs[round->count];
-    struct text id = names_text(tracked);
+    struct text id = track_id(tracked);
     *followed = (struct followed){
         .tracked = tracked, .place.state = STATE_SUBMITTED, .job = -1, .log.file = -1};
     memcpy(followed->place.id, id.data, id.length);
@@ -116,7 +116,7 @@ static bool ask_executor(struct round *round)
         followed->killed = control_file_pending(followed->job, CONTROL_KILL, &followed->request);
         followed->poll.ending = followed->killed != 0 || followed->tracked->stopping ||
                                 followed->tracked->preemption || fenced;
-        followed->poll.waited_for = followed->tracked->waiting;
+        followed->poll.waited_for = followed->tracked->waiting ? followed->tracked->waiting : "";
         followed->poll.waited_since = followed->tracked->waiting_since;
         followed->poll.unreachable = followed->tracked->unreachable;
         follow_tasks_ask(tracker, followed);
@@ -151,10 +151,9 @@ static void note_waiting(struct followed *followed)
 {
     struct tracked *tracked = followed->tracked;
     const struct job_poll *poll = &followed->poll;
-    if (strncmp(tracked->waiting, poll->detail, sizeof(tracked->waiting) - 1) == 0)
+    if (tracked->waiting && strncmp(tracked->waiting, poll->detail, WAITING_LENGTH) == 0)
         return;
-    snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s", (int)sizeof(tracked->waiting) - 1,
-             poll->detail);
+    track_keep_waiting(tracked, text_of(poll->detail));
     tracked->waiting_since = clock_now();
     progress_add_waiting(&followed->lines, poll);
 }
@@ -309,7 +308,7 @@ void follow_batch(struct tracker *tracker, struct tracked **batch, size_t count)
     };
     char only[ID_SIZE] = "";
     if (count == 1)
-        snprintf(only, sizeof(only), "%s", names_text(batch[0]).data);
+        snprintf(only, sizeof(only), "%s", track_id(batch[0]).data);
     round.about = only;
     guard_enter(tracker->guard, only, 0);
     open_jobs(&round, batch, count);

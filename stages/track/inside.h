@@ -33,7 +33,8 @@
 
 enum {
     MOST_TRACKED = 1 << 20, /* jobs; names_add() refuses more, and they wait */
-    BATCH = 256             /* jobs asked about and ended together */
+    BATCH = 256,            /* jobs asked about and ended together */
+    WAITING_LENGTH = 127    /* bytes of a reason to wait that are compared */
 };
 
 enum fate { FATE_NONE, FATE_DONE, FATE_FAILED, FATE_HELD };
@@ -45,8 +46,14 @@ struct preemption {                /* a job that is stopped to continue at anoth
     int64_t until;                 /* ... and when its grace period ends, of clock_elapsed */
 };
 
+/* A name of submitted/.  There may be many before anything is learned of the first. */
+struct tracked_name {
+    struct tracked *tracked; /* NULL: the name alone is known */
+};
+
 struct tracked {
-    bool learned; /* what follows is known; else its name alone, of submitted/ */
+    struct tracked_name *name;
+    bool learned; /* what follows is known */
     int attempt;
     gid_t gid;                /* the group that may read what it prints */
     uid_t uid;                /* its owner; -1: not known */
@@ -66,7 +73,7 @@ struct tracked {
     int64_t output_trouble;
     enum fate fate;        /* its end is written down already ... */
     bool recovered;        /* ... and was before this process started */
-    char waiting[128];     /* the last reason it waited for ... */
+    char *waiting;         /* the last reason it waited for; NULL: none; ... */
     int64_t waiting_since; /* ... and the time of day at which its log says so */
     struct measure *measure;
     struct images_ran *images; /* that its log tells of */
@@ -127,7 +134,7 @@ struct tracker {
     struct retry_table *table;
     char table_commit[64]; /* the commit `table` is from */
     struct watch *watch;
-    struct names *jobs;  /* id -> struct tracked */
+    struct names *jobs;  /* id -> struct tracked_name */
     struct arena *arena; /* of one batch */
     size_t logs_most;    /* of a batch, whose logs may stay open */
     struct guard *guard; /* what this process works on */
@@ -161,7 +168,12 @@ int track_table(struct tracker *tracker, const struct retry_table **table, struc
 /* The call for it has failed: leave it alone for as long as the scheduler asks. */
 void track_rest(struct tracked *tracked, const struct job_call *call);
 
-/* Forget a job that has left submitted/. */
+/* Begin to track the job of that name, of which nothing is known so far. */
+struct tracked *track_begin(struct tracked_name *name);
+struct text track_id(const struct tracked *tracked); /* a NUL follows it */
+/* Keep the reason that it waits for, cut to what is compared. */
+void track_keep_waiting(struct tracked *tracked, struct text reason);
+/* Forget a job that has left submitted/, and its name. */
 void track_forget(struct tracker *tracker, struct tracked *tracked);
 
 /* Ask the executor about the jobs of a batch (at most BATCH), act on its answers, and end those that

@@ -148,7 +148,7 @@ static bool is_sure(struct lost_job *lost, int64_t now)
 bool lost_handle_job(struct tracker *tracker, struct tracked *tracked)
 {
     char id[ID_SIZE] = "";
-    struct text name = names_text(tracked);
+    struct text name = track_id(tracked);
     int64_t now = clock_elapsed();
     memcpy(id, name.data, name.length);
     if (!tracked->lost) {
@@ -193,9 +193,10 @@ static void take_orphan(void *context, const char *id, int attempt)
     enum sight sight = look_everywhere(&tracker->stage.spool, id);
     if (sight == SIGHT_SEEN || sight == SIGHT_UNKNOWN)
         return;
-    struct tracked *tracked = names_add(tracker->jobs, name);
-    if (!tracked)
+    struct tracked_name *added = names_add(tracker->jobs, name);
+    if (!added)
         return;
+    struct tracked *tracked = track_begin(added);
     tracked->learned = true;
     tracked->attempt = attempt;
     tracked->uid = (uid_t)-1;

@@ -78,13 +78,11 @@ int track_table(struct tracker *tracker, const struct retry_table **table, struc
 static void recall_waiting(struct tracker *tracker, struct text log, struct tracked *tracked)
 {
     struct event event;
-    tracked->waiting[0] = '\0';
     while (eventlog_next(&log, &event)) {
         bool waits = text_is(event.name, "waiting");
         struct text why = waits ? eventlog_get(tracker->arena, &event, "why") : TEXT("");
         if (waits || text_is(event.name, "intent"))
-            snprintf(tracked->waiting, sizeof(tracked->waiting), "%.*s", (int)why.length,
-                     why.length ? why.data : "");
+            track_keep_waiting(tracked, why);
         tracked->waiting_since = waits ? event.time : tracked->waiting_since;
     }
 }
@@ -172,6 +170,26 @@ void track_rest(struct tracked *tracked, const struct job_call *call)
         tracked->rest = clock_elapsed() + executor_spread_rest(call->rest);
 }
 
+struct tracked *track_begin(struct tracked_name *name)
+{
+    struct tracked *tracked = memory_allocate(sizeof(*tracked));
+    tracked->name = name;
+    return name->tracked = tracked;
+}
+
+struct text track_id(const struct tracked *tracked)
+{
+    return names_text(tracked->name);
+}
+
+void track_keep_waiting(struct tracked *tracked, struct text reason)
+{
+    if (reason.length > WAITING_LENGTH)
+        reason.length = WAITING_LENGTH;
+    free(tracked->waiting);
+    tracked->waiting = reason.length ? memory_copy_text(reason) : NULL;
+}
+
 void track_forget(struct tracker *tracker, struct tracked *tracked)
 {
     measure_free(tracked->measure);
@@ -183,8 +201,10 @@ void track_forget(struct tracker *tracker, struct tracked *tracked)
     free(tracked->images);
     tasks_now_free(tracked->tasks);
     names_free(tracked->unreachable);
+    free(tracked->waiting);
     follow_tasks_free(tracked);
-    names_remove(tracker->jobs, tracked);
+    names_remove(tracker->jobs, tracked->name);
+    free(tracked);
 }
 
 /* A job that cannot be resized may still have to stop for others, of which the stage is notified. */
@@ -233,10 +253,11 @@ bool track_learn(struct tracker *tracker, struct followed *followed, bool keeps_
 /* A new name of submitted/ is followed from now on; what the job is, is learned by the batch that asks about it. */
 static void take_name(struct tracker *tracker, struct text id, bool changed)
 {
-    struct tracked *tracked = names_find(tracker->jobs, id);
+    const struct tracked_name *known = names_find(tracker->jobs, id);
+    struct tracked *tracked = known ? known->tracked : NULL;
     if (tracked && changed && tracked->learned && !tracked->sized)
         look_for_request(tracker, id, tracked);
-    if (!tracked && id_valid(id) && !names_add(tracker->jobs, id))
+    if (!known && id_valid(id) && !names_add(tracker->jobs, id))
         watch_expect(tracker->watch); /* there are too many: it waits */
 }
 
@@ -257,11 +278,12 @@ static void follow_all(struct tracker *tracker)
 {
     struct tracked *batch[BATCH];
     size_t count = 0, most = guard_narrow(tracker->guard, BATCH);
-    struct tracked *next;
-    for (struct tracked *tracked = names_first(tracker->jobs); tracked; tracked = next) {
+    struct tracked_name *next;
+    for (struct tracked_name *name = names_first(tracker->jobs); name; name = next) {
         /* The successor is looked up before the batch, which may remove this one.  It cannot
          * remove the successor, which is not yet part of it. */
-        next = names_after(tracked);
+        next = names_after(name);
+        struct tracked *tracked = name->tracked ? name->tracked : track_begin(name);
         if (!tracked->elsewhere && clock_elapsed() >= tracked->rest)
             batch[count++] = tracked;
         if (count == most || (count && !next)) {
@@ -316,8 +338,8 @@ static void track_close(struct stage *stage)
         tracker->executor->operations->close(tracker->executor);
     repository_close(tracker->repository);
     retry_table_free(tracker->table);
-    for (struct tracked *tracked; (tracked = names_first(tracker->jobs));)
-        track_forget(tracker, tracked);
+    for (struct tracked_name *name; (name = names_first(tracker->jobs));)
+        track_forget(tracker, name->tracked ? name->tracked : track_begin(name));
     names_free(tracker->jobs);
     arena_free(tracker->arena);
     stage_close(stage);
@@ -347,7 +369,7 @@ static struct stage *track_open(const char *directory, struct error *error)
     int sealed = seal_read_key(&stage->spool, stage->settings.user, &stage->key, error);
     tracker->arena = arena_new();
     tracker->logs_most = count_logs(tracker);
-    tracker->jobs = names_new(MOST_TRACKED, sizeof(struct tracked));
+    tracker->jobs = names_new(MOST_TRACKED, sizeof(struct tracked_name));
     tracker->guard = guard_own();
     guard_count(tracker->guard, stage->name);
     tracker->repository = stage_repository(stage, error);

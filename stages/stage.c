@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -154,11 +155,21 @@ static int64_t make_round(const struct stage_operations *operations, struct stag
     return until;
 }
 
+/* Have malloc() give large pieces, such as the blocks of arenas, back to the system when they are freed.  By itself it
+ * would soon put them between the names that stay, and keep a hole for each. */
+static void give_back_memory(void)
+{
+    enum { LARGE_PIECE = 256 << 10, MOST_KEPT = 1 << 20 }; /* bytes */
+    mallopt(M_MMAP_THRESHOLD, LARGE_PIECE);
+    mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+}
+
 int stage_run(const struct stage_operations *operations, const char *directory)
 {
     struct error error;
     int64_t until = 0;
     log_name(operations->name);
+    give_back_memory();
     struct stage *stage = operations->open(directory, &error);
     if (!stage) {
         log_warn("%s", error.text);

@@ -148,13 +148,6 @@ static int tell_end(const struct logs *logs, const struct job_place *place, bool
             place->id);
         return STATUS_FAILED;
     }
-    if (logs->tasks.timeless) {
-        complain(
-            "%s: when its output was printed is not known: earlier versions kept no times; --tail N "
-            "prints the last lines",
-            place->id);
-        return STATUS_FAILED;
-    }
     if (logs->tasks.count == 0 && logs->tasks.task)
         return complain_task(logs, place);
     if (logs->previous && logs->tasks.count == 0)
@@ -236,7 +229,7 @@ static int print_logs(struct logs *logs, const char *word)
     for (;;) {
         /* Asked before printing: once the job has ended, the output printed after that is complete. */
         bool ended = has_ended(logs->spool, &place);
-        if (print_new(logs, &place) == 0 && (!logs->follow || ended || logs->tasks.timeless))
+        if (print_new(logs, &place) == 0 && (!logs->follow || ended))
             return tell_end(logs, &place, ended);
         if (!logs->tasks.any)
             follow_jobs_say_waiting(logs->spool, id, &logs->said);

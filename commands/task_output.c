@@ -204,19 +204,18 @@ static off_t line_at(int file, off_t offset)
 }
 
 /* The offset of the output copied since then, by the file of times: bytes after an entry were
- * copied at most OUTPUT_TIMES_APART after it.  -1 without that file. */
+ * copied at most OUTPUT_TIMES_APART after it.  A log without that file was copied at once. */
 static off_t find_since(int output, int file, const char *name, int64_t since)
 {
     char buffer[OUTPUT_TIMES_NAME_SIZE];
     struct buffer times = {0};
     struct stat status;
     int64_t offset, time;
-    if (sys.fstat(file, &status) == 0 && status.st_size == 0)
+    if (sys.fstat(file, &status) || status.st_size == 0)
         return 0;
-    if (sys.fstat(file, &status) ||
-        file_read_at(output, output_file_times_name(name, buffer), TIMES_LIMIT, &times, NULL)) {
-        buffer_free(&times);
-        return -1;
+    if (file_read_at(output, output_file_times_name(name, buffer), TIMES_LIMIT, &times, NULL)) {
+        buffer_clear(&times);
+        buffer_printf(&times, "0 %" PRId64 "\n", (int64_t)status.st_mtim.tv_sec * 1000);
     }
     off_t found = status.st_size;
     struct text rest = buffer_text(&times), line;
@@ -238,8 +237,7 @@ static off_t find_begin(struct task_output *tasks, int output, int file, const c
 {
     off_t since = tasks->since ? find_since(output, file, name, tasks->since) : 0;
     off_t last = tail >= 0 ? find_tail(file, tail) : 0;
-    tasks->timeless = tasks->timeless || since < 0;
-    return since < 0 ? -1 : since > last ? since : last;
+    return since > last ? since : last;
 }
 
 /* Print a file of a task from an offset on, or its last lines.  Returns the new offset; -1

@@ -41,7 +41,6 @@ struct task_output {
     const char *last; /* the task printed last */
     bool denied;      /* the caller may not read a file */
     bool any;         /* something was printed */
-    bool timeless;    /* `since` was given but times are not known: nothing was printed */
 };
 
 /* Print what is new in the directory `output`. */

@@ -174,8 +174,9 @@ static struct text cut_part(struct text rest, uint64_t length, uint64_t half, ui
 }
 
 /* Is this the whole log of the only pod of a task whose job has ended, and did nothing come before it?  Then
- * no place is written: should the log be read again after a crash, it is compared from its start. */
-static bool needs_no_place(const struct copying *copying, const struct pod_log_place *before)
+ * no place is written: should the log be read again after a crash, it is compared from its start.  Nor is its
+ * time, which is that of the file. */
+static bool is_all_at_once(const struct copying *copying, const struct pod_log_place *before)
 {
     return copying->log->place.whole && copying->job->last && copying->pod_count == 1 &&
            before->file == 0 && before->anchor.second == 0;
@@ -185,7 +186,7 @@ static bool needs_no_place(const struct copying *copying, const struct pod_log_p
 int kubernetes_output_write(struct copying *copying, const struct pod_log_place *before,
                             struct text out)
 {
-    bool rotated = false;
+    bool at_once = is_all_at_once(copying, before);
     struct pod_log_place *place = &copying->log->place;
     uint64_t half = (uint64_t)copying->kubernetes->settings.log_limit / 2;
     half = half < LEAST_HALF ? LEAST_HALF : half;
@@ -205,14 +206,12 @@ int kubernetes_output_write(struct copying *copying, const struct pod_log_place 
         int result = append_new(copying, file, (uint64_t)status.st_size, part);
         if (sys.close(file) && result == 0)
             result = fail_copy(copying, ".log could not be written");
-        if (result == 0 && place->length > (uint64_t)status.st_size)
-            output_file_note_time(copying->job->directory, name, (int64_t)status.st_size);
         written += part.length;
-        rotated = rotated || written < out.length;
+        at_once = at_once && written == out.length;
+        if (!at_once && result == 0 && place->length > (uint64_t)status.st_size)
+            output_file_note_time(copying->job->directory, name, (int64_t)status.st_size);
         if (result || (written < out.length && rotate_file(copying, before, written)))
             return -1;
     } while (written < out.length);
-    return !rotated && needs_no_place(copying, before)
-               ? 0
-               : kubernetes_output_write_place(copying, place);
+    return at_once ? 0 : kubernetes_output_write_place(copying, place);
 }

@@ -406,7 +406,9 @@ static void damaged_positions_are_compared(void **state)
 
 static bool has_place(void)
 {
-    return faccessat(descriptor, ".worker-0.position", F_OK, 0) == 0;
+    bool has = faccessat(descriptor, ".worker-0.position", F_OK, 0) == 0;
+    assert_int_equal(faccessat(descriptor, ".worker-0.log.times", F_OK, 0) == 0, has);
+    return has;
 }
 
 static void start_again(void)
@@ -452,6 +454,7 @@ static void other_logs_have_a_place(void **state)
     copy(false);
     assert_true(has_place());
     unlinkat(descriptor, ".worker-0.position", 0);
+    unlinkat(descriptor, ".worker-0.log.times", 0);
     unlinkat(descriptor, "worker-0.log", 0);
     start_again();
     pods[1] = (struct pod){.name = "two", .outcome = KUBERNETES_DONE};

@@ -14,6 +14,7 @@ struct http_target {
     char *url;  /* what goes before a path */
     char *unix_socket, *ca_file, *certificate_file, *key_file, *proxy;
     struct text ca, certificate, key;
+    int ca_memory; /* a file with the bytes of `ca`, which ca_file names then; or -1 */
     struct curl_slist *connect_to; /* with a TLS name of its own */
     struct curl_slist *headers;
     int64_t connect_timeout; /* milliseconds */

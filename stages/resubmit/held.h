@@ -34,11 +34,11 @@ enum held_decision {
 
 /* There may be millions. */
 struct held_condition {
-    struct text job; /* as the job file has it; in one block with the conditions */
-    const char *id;  /* of the job that is meant, "" while that is not known; there, too, or: */
-    char *found_id;  /* NULL: it was not looked for */
+    char *job; /* as the job file has it; in one block with the conditions */
+    char *id;  /* of the job that is meant, "" while that is not known; there, too, or ... */
     const struct dependency_status *dependency; /* of this pass; NULL: not asked for */
     enum condition condition;
+    bool owns_id;   /* ... it was found, and is freed with the condition */
     bool found;     /* the id is not in job.yaml yet */
     bool none_left; /* no job that a singleton would wait for was found */
     bool holds;
@@ -52,32 +52,32 @@ struct held_approval {
     char *refusal_words;
 };
 
-/* There may be a hundred thousand, most of which wait for one thing: the rest is allocated where it is there. */
+/* There may be a hundred thousand, most of which wait for one thing: the rest is allocated where it is there.  Small
+ * members stand together. */
 struct held {
     struct timespec changed; /* mtime of its directory when it was read; 0: to be read again */
-    uint64_t met;            /* the last pass that found it */
-    bool arrived;            /* it was not there in the previous pass */
-    bool readable;
-    bool looked_for; /* its names were searched for in all of done/ */
-    bool released;   /* what it waited for has happened once */
-    bool approved;
+    uint32_t met;            /* the last pass that found it */
+    uint32_t number;         /* by age, in this pass */
+    uint32_t count;          /* of conditions */
+    uid_t uid;
+    struct held_condition *conditions;  /* and behind them its name; NULL: none */
     const struct control_request *hold; /* by whom this was asked for; NULL: by nobody ... */
     struct control_request *kill;       /* ... and this */
     char *tasks;                        /* of an array only these are held; NULL: the whole job */
     struct held_approval *approval;     /* it waits for one; NULL: for none */
-    uid_t uid;
-    int64_t begin;           /* its own time; 0: none, or it was released from that */
-    int64_t accepted, since; /* how often a process crashed over it, in incoming/ and here */
+    int64_t begin;                      /* its own time; 0: none, or it was released from that */
+    int64_t accepted, since;            /* when it came into the spool, and into held/ */
+    uint64_t why;                       /* digest of what is in `why`; 0: not known */
+    char *sentence;                     /* of a decision that ends the waiting */
     int priority;
     int stops;    /* how often the process that read its request has crashed over it */
-    bool rests;   /* `why` says what it waits for, which stays so until it is read again */
-    uint64_t why; /* digest of what is in `why`; 0: not known */
-    char *name;   /* NULL where it waits for no job */
-    struct held_condition *conditions;
-    size_t count;
-    size_t number; /* by age, in this pass */
-    enum held_decision decision;
-    char *sentence; /* of a decision that ends the waiting */
+    bool arrived; /* it was not there in the previous pass */
+    bool readable;
+    bool looked_for; /* its names were searched for in all of done/ */
+    bool released;   /* what it waited for has happened once */
+    bool approved;
+    bool rests; /* `why` says what it waits for, which stays so until it is read again */
+    enum held_decision decision : 8;
 };
 
 struct held_jobs {
@@ -88,7 +88,7 @@ struct held_jobs {
     struct watch *watch;   /* on held/; NULL: a pass looks at all jobs */
     struct dependencies *dependencies;
     struct arena *arena;
-    uint64_t pass;
+    uint32_t pass;
     /* When to look again: the first time at which a job that waits for nothing else begins, or soon where one waits
      * for another to begin, of which no directory tells; 0: no such job. */
     int64_t soonest;

@@ -47,7 +47,7 @@ static bool take_found(const struct held *held, struct job_record *record, int64
     for (size_t i = 0; i < held->count && i < record->after_count; i++) {
         const struct held_condition *condition = &held->conditions[i];
         struct awaited *awaited = &record->after[i];
-        if (!condition->found || !text_equal(awaited->job, condition->job))
+        if (!condition->found || !text_is(awaited->job, condition->job))
             continue;
         awaited->id = text_of(condition->id);
         eventlog_start(lines, now, "after");

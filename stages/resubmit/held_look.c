@@ -19,11 +19,16 @@
 
 void held_look_set_id(struct held_condition *condition, struct text id)
 {
-    char *before = condition->found_id;
-    condition->found = id.length > 0;
-    condition->found_id = id.length ? memory_copy_text(id) : NULL;
-    condition->id = id.length ? condition->found_id : "";
+    static char none[] = "";
+    char *before = condition->owns_id ? condition->id : NULL;
+    condition->found = condition->owns_id = id.length > 0;
+    condition->id = id.length ? memory_copy_text(id) : none;
     free(before);
+}
+
+const char *held_look_name(const struct held *held)
+{
+    return (const char *)(held->conditions + held->count);
 }
 
 static void forget_approval(struct held *held)
@@ -41,8 +46,8 @@ static void forget_approval(struct held *held)
 void held_look_forget(struct held *held)
 {
     for (size_t i = 0; i < held->count; i++)
-        free(held->conditions[i].found_id);
-    free(held->name);
+        if (held->conditions[i].owns_id)
+            free(held->conditions[i].id);
     free(held->conditions);
     free(held->sentence);
     forget_approval(held);
@@ -50,7 +55,7 @@ void held_look_forget(struct held *held)
     free(held->tasks);
     held->hold = held->kill = NULL;
     held->tasks = NULL;
-    held->name = held->sentence = NULL;
+    held->sentence = NULL;
     held->conditions = NULL;
     held->count = 0;
 }
@@ -87,33 +92,34 @@ static bool read_request(struct held *held, int job, enum control_verb verb,
 }
 
 /* Put a text, and a zero, where *words points to, and that behind it. */
-static struct text put_words(char **words, struct text text)
+static char *put_words(char **words, struct text text)
 {
-    struct text put = {*words, text.length};
-    memcpy(*words, text.length ? text.data : "", text.length);
-    *words += text.length;
-    *(*words)++ = '\0';
+    char *put = *words;
+    memcpy(put, text.length ? text.data : "", text.length);
+    put[text.length] = '\0';
+    *words += text.length + 1;
     return put;
 }
 
-/* Take the conditions.  One block of memory: the conditions, and after them their texts. */
+/* Take the conditions.  One block of memory: the conditions, and after them the job's name, and their texts. */
 static void take_conditions(struct held *held, const struct job_record *record)
 {
-    size_t bytes = record->after_count * (sizeof(*held->conditions) + 2) + 1;
+    size_t bytes = record->after_count * (sizeof(*held->conditions) + 2) + record->name.length + 1;
     for (size_t i = 0; i < record->after_count; i++)
         bytes += record->after[i].job.length + record->after[i].id.length;
-    held->count = record->after_count;
+    held->count = (uint32_t)record->after_count;
     if (!held->count)
         return;
     held->conditions = memory_allocate(bytes);
     char *words = (char *)(held->conditions + held->count);
+    put_words(&words, record->name);
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
         const struct awaited *awaited = &record->after[i];
         if (!after_condition_find(awaited->condition, &condition->condition))
             condition->condition = AFTER_OK;
         condition->job = put_words(&words, awaited->job);
-        condition->id = put_words(&words, awaited->id).data;
+        condition->id = put_words(&words, awaited->id);
     }
 }
 
@@ -184,7 +190,6 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
         held->since = record.held ? record.held : record.accepted;
         held->priority = record.priority;
         held->released = record.released != 0;
-        held->name = record.after_count ? memory_copy_text(record.name) : NULL;
         take_conditions(held, &record);
         look_for_approval(jobs, held, job, &record);
     }
@@ -287,7 +292,7 @@ static void sort_by_age(struct held_jobs *jobs)
     if (count)
         qsort(jobs->by_age, count, sizeof(*jobs->by_age), compare_ages);
     for (size_t i = 0; i < count; i++)
-        jobs->by_age[i]->number = i;
+        jobs->by_age[i]->number = (uint32_t)i;
 }
 
 /* Was it read too soon after a change to be sure of it, or was something decided of it that may have changed it? */

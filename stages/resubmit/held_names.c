@@ -28,7 +28,7 @@ static void ask_for_name(struct questions *questions, struct held *held,
     questions->askers = memory_grow(questions->askers, questions->count, &questions->capacity,
                                     sizeof(*questions->askers));
     questions->named[questions->count] =
-        (struct named_job){.name = condition->job,
+        (struct named_job){.name = text_of(condition->job),
                            .uid = held->uid,
                            .id = held_id(held),
                            .unended = condition->condition == AFTER_SINGLETON};
@@ -53,7 +53,7 @@ static void ask_about_names(struct held_jobs *jobs, struct questions *questions,
 {
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
-        struct text word = condition->job;
+        struct text word = text_of(condition->job);
         if (condition->condition == AFTER_SINGLETON) {
             if (!awaits_other(jobs, condition))
                 ask_for_name(questions, held, condition);
@@ -81,7 +81,8 @@ static void take_answer(struct held *held, struct held_condition *condition,
             held_look_set_id(condition, found);
         return;
     }
-    bool own_name = text_is(named_job->name, held->name);
+    const char *name = held_look_name(held);
+    bool own_name = text_is(named_job->name, name);
     /* By its own name the job can only mean an earlier job. */
     if (found.length && !(own_name && text_compare(id_token(found), id_token(named_job->id)) > 0))
         held_look_set_id(condition, found);
@@ -90,7 +91,7 @@ static void take_answer(struct held *held, struct held_condition *condition,
             held, HELD_REFUSED,
             "The job waits for %s, which is its own name, and its owner has no earlier job of "
             "that name.",
-            held->name);
+            name);
     else if (id_valid(named_job->name))
         held_pass_decide(held, HELD_REFUSED, "The job waits for %.*s, which is not in the spool.",
                          (int)named_job->name.length, named_job->name.data);

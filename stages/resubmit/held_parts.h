@@ -13,6 +13,8 @@
 /* Read what has changed since the previous pass, forget jobs that are gone, and sort by age.  -1
  * and a sentence when held/ could not be read; no job is known then. */
 int held_look(struct held_jobs *jobs, struct error *error);
+/* The name of a job that waits for others. */
+const char *held_look_name(const struct held *held);
 /* Free the facts about the job's conditions. */
 void held_look_forget(struct held *held);
 /* The job of a condition is found; or, with an empty id, it is looked for again. */

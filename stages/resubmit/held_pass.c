@@ -144,9 +144,9 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
             duration_format(jobs->settings->after_unknown, patience);
             held_pass_decide(
                 held, HELD_LOST,
-                "The job waited for a job of its owner that is called %.*s, and none was "
+                "The job waited for a job of its owner that is called %s, and none was "
                 "submitted within %s.",
-                (int)condition->job.length, condition->job.data, patience);
+                condition->job, patience);
             return;
         }
         if (!possible) {
@@ -228,7 +228,7 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
         const struct held_condition *condition = &held->conditions[i];
         const struct dependency_status *dependency = condition->dependency;
         awaited[i] =
-            (struct awaited){.job = condition->job,
+            (struct awaited){.job = text_of(condition->job),
                              .condition = text_of(after_condition_name(condition->condition)),
                              .id = text_of(condition->id)};
         if (!condition->holds)

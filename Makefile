@@ -66,10 +66,10 @@ UNIT_TESTS := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/tests/%)
 LONG_TESTS := $(foreach t,local_once watcher_arrivals local_submit structure check libraries slurm_script slurm_failure slurm_executor \
 	slurm_look submit_fates kubernetes_submit kubernetes_track local_run kubernetes_once local_turns,$(BUILD)/tests/$(t)_test)
 # In `check` these run without the sanitizers: the first start processes all the time, and one with the sanitizers
-# takes up to a tenth of a second to copy; the last one counts bytes; the others compute for long.  `check-long` runs
+# takes up to a tenth of a second to copy; the last two count bytes; the others compute for long.  `check-long` runs
 # them with.
 PLAIN_TESTS := $(foreach t,local_turns local_once local_submit check libraries slurm_script submit_fates policies fairness shares \
-	kubernetes_templates structure memory,$(BUILD)/tests/$(t)_test)
+	kubernetes_templates structure held memory,$(BUILD)/tests/$(t)_test)
 
 all:
 	$(call NEED,build)

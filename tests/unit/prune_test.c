@@ -376,7 +376,7 @@ static void the_job_of_another_stays_a_week_longer(void **state)
 /* However many words jobs wait for, these stay, and nearly all others go. */
 static void many_words_keep_no_others(void **state)
 {
-    enum { WORDS = 2000000, OTHERS = 1000 };
+    enum { WORDS = 1000000, OTHERS = 1000 };
     struct job_place place = {.state = STATE_DONE, .date = "2026-06-01"};
     int kept = 0;
     struct waited *waited = waited_new(&spool);
@@ -396,7 +396,7 @@ static void many_words_keep_no_others(void **state)
         snprintf(place.id, sizeof(place.id), "o%d-1kzzzzzzz0001", i);
         kept += waited_for(waited, &place) != WAITER_NONE;
     }
-    assert_in_range(kept, 0, OTHERS / 10);
+    assert_in_range(kept, 0, OTHERS / 20);
     waited_free(waited);
 }
 
@@ -750,7 +750,6 @@ int main(void)
         TEST(archives_have_the_modes_of_files),
         TEST(what_is_waited_for_or_wanted_stays),
         TEST(the_job_of_another_stays_a_week_longer),
-        TEST(many_words_keep_no_others),
         TEST(a_retry_asked_for_meanwhile_is_not_lost),
         TEST(another_end_is_another_line),
         TEST(output_goes_first),
@@ -761,6 +760,8 @@ int main(void)
         TEST(a_machine_that_is_off_at_night_prunes_on_the_next_day),
         TEST(a_pass_may_be_killed_at_any_call),
         TEST(any_call_may_fail),
+        /* Last: its memory, which a sanitizer keeps, would make each fork take longer. */
+        TEST(many_words_keep_no_others),
     };
     /* Thousands of small files are made and removed. */
     if (access("/dev/shm", W_OK) == 0)

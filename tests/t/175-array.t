@@ -113,7 +113,8 @@ dlspool wait -q parts/1
 is $? 6 "and tells that one has failed"
 is "$(dlspool show parts/9 2>&1)" "dlspool show: $parts has no task 9; its tasks are 0-5" "one that is not there is not shown"
 touch "$shared/parts/go"
-is "$(dlspool wait parts/0,2)" "$parts/0 done
+# Each is told when it is seen to have ended, whichever that is first.
+is "$(dlspool wait parts/0,2 | sort)" "$parts/0 done
 $parts/2 done" "wait tells when they are done"
 must "when the others have ended it ends in failed/" wait_for 60 has_ended parts
 is "$(indexes parts)" "0 1 2 3 5 " "the others ran, and the one that had not begun did not"

@@ -145,6 +145,7 @@ static void park(struct submitter *submitter, struct item *item, const struct us
     if (!stage_is_fenced(&submitter->stage) &&
         waits_explain(item->job, WAITING_LIMIT, reason->text, &error))
         log_warn("%s: %s", item->place.id, error.text);
+    waits_leave(submitter->waits, item->place.id);
     const struct queue_job job = submit_queue_job(submitter, item);
     parked_add(submitter->parked, over, &job);
     submitter->newly_parked++;

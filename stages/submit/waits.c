@@ -103,6 +103,12 @@ void waits_retract(struct waits *waits, const char *id)
         explain_job(waits, id, WAITING_TURN, NULL);
 }
 
+void waits_leave(struct waits *waits, const char *id)
+{
+    if (strcmp(waits->told.first, id) == 0)
+        waits->told.first[0] = '\0';
+}
+
 /* ---- all ---- */
 
 void waits_set(struct waits *waits, enum waiting_for what, const char *first, const char *reason)

@@ -28,6 +28,9 @@ void waits_clear(struct waits *waits);
 /* Write such a `why` into the directory of a job of rendered/.  -1 and a sentence on failure. */
 int waits_explain(int job, enum waiting_for what, const char *reason, struct error *error);
 
+/* The `why` of that job says from now on what it alone waits for, and stays when it is no longer the first. */
+void waits_leave(struct waits *waits, const char *id);
+
 /* The job of rendered/ waits no longer for what its `why` says, which is removed. */
 void waits_retract(struct waits *waits, const char *id);
 

@@ -87,7 +87,7 @@ int admission_begin(struct submitter *submitter)
         load_begin(submitter->load);
     if (use_look(submitter->use, &error) ||
         (submitter->load && load_end(submitter->load, &error))) {
-        log_warn("%s; nothing is submitted until this works", error.text);
+        submit_note_uncounted(submitter, &error);
         return -1;
     }
     stop_explaining(submitter);

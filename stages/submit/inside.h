@@ -93,7 +93,8 @@ struct submitter {
     struct guard *guard; /* what this process works on */
     int64_t probe;       /* of clock_elapsed: when to try the executor again; 0: it answers */
     struct waits *waits;
-    struct error reason; /* why the executor does not answer; or what `next` or `first` waits for */
+    struct error
+        reason; /* why the executor does not answer, or what `next` or `first` waits for, or is not counted */
 };
 
 /* Open a job, and see whether it must be submitted at all: ITEM_SUBMIT.  A duplicate is settled, a job whose
@@ -157,6 +158,9 @@ size_t in_order_take(struct submitter *submitter);
 
 /* A job may be in rendered/ that is in no queue, and nothing will tell of it: the next scan is to find it. */
 void submit_look_for_lost(struct submitter *submitter);
+
+/* Nothing is submitted in this batch, as what runs could not be counted. */
+void submit_note_uncounted(struct submitter *submitter, const struct error *problem);
 
 /* How many jobs to take together now. */
 size_t submit_window(const struct submitter *submitter);

@@ -118,6 +118,13 @@ static bool wait_for_limit(struct submitter *submitter, struct item *item)
     return share;
 }
 
+void submit_note_uncounted(struct submitter *submitter, const struct error *problem)
+{
+    log_warn("%s; nothing is submitted until this works", problem->text);
+    submitter->uncounted = true;
+    error_set(&submitter->reason, "what runs cannot be counted: %s", problem->text);
+}
+
 /* Fill a batch in the queue's order; nobody overtakes a job that waits for a limit.  Returns the number of
  * jobs. */
 static size_t take_items(struct submitter *submitter)
@@ -127,9 +134,8 @@ static size_t take_items(struct submitter *submitter)
     char id[ID_SIZE];
     submitter->over[0] = '\0';
     queue_wake(submitter->queue);
-    submitter->uncounted = true;
     if (submitter->load && !submitter->use && load_refresh(submitter->load, &error)) {
-        log_warn("%s; nothing is submitted until this works", error.text);
+        submit_note_uncounted(submitter, &error);
         return 0;
     }
     if (admission_begin(submitter))
@@ -436,7 +442,7 @@ static void tell_waiting(struct submitter *submitter)
         waits_set(submitter->waits, WAITING_PAUSE, first, paused.text);
     } else if (submitter->probe && has_work(submitter))
         waits_set(submitter->waits, WAITING_EXECUTOR, first, submitter->reason.text);
-    else if (submitter->next[0] || submitter->over[0])
+    else if (submitter->next[0] || submitter->over[0] || submitter->uncounted)
         waits_set(submitter->waits, WAITING_LIMIT, first, submitter->reason.text);
     else if (submitter->first.id[0] && !planned)
         waits_set(submitter->waits, WAITING_ROOM, first, submitter->reason.text);

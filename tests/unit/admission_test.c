@@ -249,6 +249,7 @@ static void what_cannot_be_read_now_is_waited_for(void **state)
         run_round_after(0);
         make_readable();
         ran("");
+        expect_why(late, "Waiting for a limit: what runs cannot be counted: submitted/old-");
         run_round_after(1000); /* in which the stage looks again by itself */
         ran("other ");
         expect_why(late, "user ann has 1 job running");

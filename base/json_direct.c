@@ -11,7 +11,10 @@
 #include "base/json_step.h"
 #include "base/json_string.h"
 
-enum { EXACT_DIGITS = 15 }; /* of a whole number, which a double has exactly */
+enum {
+    EXACT_DIGITS = 15, /* of a whole number, which a double has exactly */
+    SLOTS = 256
+};
 
 struct reader {
     struct arena *arena;
@@ -22,7 +25,8 @@ struct reader {
     const char *name;
     const struct yaml_limits *limits;
     const char *const *unread;
-    size_t nodes; /* keys and values, as base/yaml.c counts */
+    uint8_t slots[SLOTS]; /* numbers of names in `unread`, from 1, at slot_of() or behind */
+    size_t nodes;         /* keys and values, as base/yaml.c counts */
     struct error *error;
 };
 
@@ -144,6 +148,35 @@ static bool take_items(struct reader *reader, struct value *list, size_t depth)
     return take_byte(reader, ']');
 }
 
+/* Most names differ in this. */
+static unsigned slot_of(struct text name)
+{
+    unsigned ends =
+        name.length ? (unsigned char)name.data[0] * 5u + (unsigned char)name.data[name.length - 1]
+                    : 0;
+    return (ends + (unsigned)name.length * 11) % SLOTS;
+}
+
+static void note_unread(struct reader *reader)
+{
+    for (size_t i = 0; reader->unread[i] && i < SLOTS / 2; i++) {
+        unsigned slot = slot_of(text_of(reader->unread[i]));
+        while (reader->slots[slot])
+            slot = (slot + 1) % SLOTS;
+        reader->slots[slot] = (uint8_t)(i + 1);
+    }
+}
+
+static bool is_unread(const struct reader *reader, struct text name)
+{
+    if (!reader->unread)
+        return false;
+    for (unsigned slot = slot_of(name); reader->slots[slot]; slot = (slot + 1) % SLOTS)
+        if (text_is(name, reader->unread[reader->slots[slot] - 1]))
+            return true;
+    return false;
+}
+
 /* Step over the value of a member that is not wanted. */
 static struct value *skip_value(struct reader *reader)
 {
@@ -168,9 +201,8 @@ static bool take_member(struct reader *reader, struct value *object, size_t dept
     skip_space(reader);
     if (!take_byte(reader, ':'))
         return false;
-    struct value *value = reader->unread && json_step_is_named(written, reader->unread)
-                              ? skip_value(reader)
-                              : read_value(reader, depth + 1);
+    struct value *value =
+        is_unread(reader, written) ? skip_value(reader) : read_value(reader, depth + 1);
     if (!value)
         return false;
     struct member *member = value_add(reader->arena, object, place.key, value);
@@ -260,6 +292,8 @@ struct value *json_direct_read(struct arena *arena, struct text source, const ch
                             .limits = limits,
                             .unread = unread,
                             .error = error};
+    if (unread)
+        note_unread(&reader);
     struct value *value = read_value(&reader, 1);
     return value && reader.at == reader.end ? value : NULL;
 }

@@ -11,10 +11,10 @@
 #include "base/value.h"
 #include "base/yaml.h"
 
-/* Read one document.  Values of members whose name is in `unread` (json_step_is_named(); NULL: of none) are stepped
- * over, and null in the tree; the places of what follows are not right then.  NULL when it is not well-formed,
- * and `error` stays as it was; or when it exceeds the limits, which are those of json_read() save for the bytes,
- * with the sentence in `error`. */
+/* Read one document.  Values of members whose name is in `unread` (as it is written; at most 127 names; NULL: of
+ * none) are stepped over, and null in the tree; the places of what follows are not right then.  NULL when it is not
+ * well-formed, and `error` stays as it was; or when it exceeds the limits, which are those of json_read() save for
+ * the bytes, with the sentence in `error`. */
 struct value *json_direct_read(struct arena *arena, struct text source, const char *name,
                                const struct yaml_limits *limits, const char *const *unread,
                                struct error *error);

@@ -393,6 +393,30 @@ static void members_are_stepped_over(void **state)
     }
 }
 
+/* Of names that begin and end alike, too. */
+static void each_of_many_names_is_stepped_over(void **state)
+{
+    (void)state;
+    static char bytes[60][4];
+    const char *names[ARRAY_COUNT(bytes) + 1] = {NULL};
+    struct buffer source = {0}, wanted = {0};
+    for (size_t i = 0; i < ARRAY_COUNT(bytes); i++) {
+        snprintf(bytes[i], sizeof(bytes[i]), "n%02zu", i);
+        names[i] = bytes[i];
+        buffer_printf(&source, "%s\"n%02zu\":%zu,\"m%02zu\":1", i ? "," : "{", i, i, i);
+        buffer_printf(&wanted, "%s\"n%02zu\":null,\"m%02zu\":1", i ? "," : "{", i, i);
+    }
+    buffer_add_string(&source, "}");
+    buffer_add_string(&wanted, "}");
+    const struct value *part =
+        json_read_without(arena, buffer_text(&source), "f", names, &yaml_request_limits, &error);
+    const struct value *whole =
+        json_read(arena, buffer_text(&wanted), "f", &yaml_request_limits, &error);
+    assert_true(part && whole && value_equal(part, whole));
+    buffer_free(&source);
+    buffer_free(&wanted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +428,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_json_is_what_jansson_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comments_become_blanks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(members_are_stepped_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_of_many_names_is_stepped_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(limits_hold_exactly, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_written_reads_back_equal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_can_be_sorted, set_up, tear_down),

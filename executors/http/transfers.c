@@ -2,59 +2,43 @@
 #include "executors/http/transfers.h"
 
 #include <limits.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
+
+enum { READY_MOST = 64 }; /* sockets that one turn runs; the others are ready in the next */
 
 static const int64_t never = -1;
 
 struct http_transfers {
     CURLM *multi;
-    CURLSH *share;          /* of what one transfer learns for the others: TLS sessions */
-    struct pollfd *sockets; /* what libcurl waits for */
-    size_t count, capacity;
-    struct pollfd *ready; /* of one turn, in which `sockets` changes */
-    size_t ready_capacity;
-    int64_t due; /* of clock_elapsed(): when libcurl wants to look at the clock */
+    CURLSH *share; /* of what one transfer learns for the others: TLS sessions */
+    int sockets;   /* of epoll: what libcurl waits for */
+    int64_t due;   /* of clock_elapsed(): when libcurl wants to look at the clock */
 };
 
 /* ---- what libcurl waits for ---- */
 
-static struct pollfd *find_socket(struct http_transfers *transfers, int file)
-{
-    for (size_t i = 0; i < transfers->count; i++)
-        if (transfers->sockets[i].fd == file)
-            return &transfers->sockets[i];
-    return NULL;
-}
-
-static struct pollfd *add_socket(struct http_transfers *transfers, int file)
-{
-    transfers->sockets = memory_grow(transfers->sockets, transfers->count, &transfers->capacity,
-                                     sizeof(*transfers->sockets));
-    struct pollfd *socket = &transfers->sockets[transfers->count++];
-    *socket = (struct pollfd){.fd = file};
-    return socket;
-}
-
+/* Of a socket that is known, `own` is what was assigned to it when it was added. */
 static int watch_socket(CURL *easy, curl_socket_t file, int what, void *context, void *own)
 {
     struct http_transfers *transfers = context;
-    struct pollfd *socket = find_socket(transfers, file);
-    (void)easy, (void)own;
+    (void)easy;
     if (what == CURL_POLL_REMOVE) {
-        if (socket)
-            *socket = transfers->sockets[--transfers->count];
+        epoll_ctl(transfers->sockets, EPOLL_CTL_DEL, file, NULL);
         return 0;
     }
-    if (!socket)
-        socket = add_socket(transfers, file);
-    socket->events =
-        (short)((what & CURL_POLL_IN ? POLLIN : 0) | (what & CURL_POLL_OUT ? POLLOUT : 0));
+    uint32_t wanted = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
+    struct epoll_event event = {.events = wanted,
+                                .data.u64 = (uint64_t)wanted << 32 | (uint32_t)file};
+    if (epoll_ctl(transfers->sockets, own ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, file, &event))
+        epoll_ctl(transfers->sockets, own ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, file, &event);
+    if (!own)
+        curl_multi_assign(transfers->multi, file, transfers);
     return 0;
 }
 
@@ -72,7 +56,8 @@ struct http_transfers *http_transfers_new(void)
     transfers->due = never;
     transfers->multi = curl_multi_init();
     transfers->share = curl_share_init();
-    if (!transfers->multi || !transfers->share) {
+    transfers->sockets = epoll_create1(EPOLL_CLOEXEC);
+    if (!transfers->multi || !transfers->share || transfers->sockets < 0) {
         http_transfers_free(transfers);
         return NULL;
     }
@@ -90,8 +75,8 @@ void http_transfers_free(struct http_transfers *transfers)
         return;
     curl_multi_cleanup(transfers->multi);
     curl_share_cleanup(transfers->share);
-    free(transfers->sockets);
-    free(transfers->ready);
+    if (transfers->sockets >= 0)
+        close(transfers->sockets);
     free(transfers);
 }
 
@@ -108,32 +93,15 @@ CURLSH *http_transfers_share(const struct http_transfers *transfers)
 /* ---- a turn ---- */
 
 /* What libcurl is told of a socket: a closed connection can be read from, which tells that it is. */
-static int what_is_ready(const struct pollfd *socket)
+static int what_is_ready(const struct epoll_event *event)
 {
-    const short in = POLLIN | POLLHUP | POLLERR, out = POLLOUT | POLLHUP | POLLERR;
+    const uint32_t wanted = (uint32_t)(event->data.u64 >> 32), ended = EPOLLHUP | EPOLLERR;
     int what = 0;
-    if (socket->events & POLLIN && socket->revents & in)
+    if (wanted & EPOLLIN && event->events & (EPOLLIN | ended))
         what |= CURL_CSELECT_IN;
-    if (socket->events & POLLOUT && socket->revents & out)
+    if (wanted & EPOLLOUT && event->events & (EPOLLOUT | ended))
         what |= CURL_CSELECT_OUT;
     return what ? what : CURL_CSELECT_ERR;
-}
-
-/* Note the sockets that are ready within `wait` milliseconds.  Returns their number. */
-static size_t await_sockets(struct http_transfers *transfers, int64_t wait)
-{
-    size_t ready = 0;
-    int most = (int)(wait < INT_MAX ? wait : INT_MAX);
-    if (poll(transfers->sockets, (nfds_t)transfers->count, most) <= 0)
-        return 0;
-    for (size_t i = 0; i < transfers->count; i++) {
-        if (!transfers->sockets[i].revents)
-            continue;
-        transfers->ready = memory_grow(transfers->ready, ready, &transfers->ready_capacity,
-                                       sizeof(*transfers->ready));
-        transfers->ready[ready++] = transfers->sockets[i];
-    }
-    return ready;
 }
 
 void http_transfers_turn(struct http_transfers *transfers, int64_t wait)
@@ -141,12 +109,14 @@ void http_transfers_turn(struct http_transfers *transfers, int64_t wait)
     int running;
     int64_t left = transfers->due == never ? wait : transfers->due - clock_elapsed();
     left = left < 0 ? 0 : left < wait ? left : wait;
-    size_t ready = await_sockets(transfers, left);
-    for (size_t i = 0; i < ready; i++)
-        curl_multi_socket_action(transfers->multi, transfers->ready[i].fd,
-                                 what_is_ready(&transfers->ready[i]), &running);
+    struct epoll_event events[READY_MOST];
+    int ready =
+        epoll_wait(transfers->sockets, events, READY_MOST, (int)(left < INT_MAX ? left : INT_MAX));
+    for (int i = 0; i < ready; i++)
+        curl_multi_socket_action(transfers->multi, (int)(uint32_t)events[i].data.u64,
+                                 what_is_ready(&events[i]), &running);
     bool due = transfers->due != never && clock_elapsed() >= transfers->due;
-    if (!due && ready)
+    if (!due && ready > 0)
         return;
     transfers->due = never;
     curl_multi_socket_action(transfers->multi, CURL_SOCKET_TIMEOUT, 0, &running);

@@ -1,7 +1,7 @@
 /* executors/http/transfers.h - the transfers of a multi handle, run by the sockets that are ready
  *
  * libcurl tells which sockets it waits for and when it wants to look at the clock, so that each turn costs one
- * poll() and touches only the transfers for which there is something to do.  curl_multi_perform() asks after
+ * epoll_wait() and touches only the transfers for which there is something to do.  curl_multi_perform() asks after
  * each transfer's socket by itself, whatever has come.
  */
 #ifndef EXECUTORS_HTTP_TRANSFERS_H

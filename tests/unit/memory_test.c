@@ -151,6 +151,7 @@ int main(void)
     };
 #ifdef __SANITIZE_ADDRESS__
     (void)tests;
+    puts("1..0 # SKIP the sanitizers have a malloc() of their own, of which nothing is counted");
     return 0;
 #else
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,8 @@ static void judge_ended(struct slurm_assessment *assessment)
 {
     struct slurm_job *job = assessment->job;
     struct job_poll *poll = assessment->poll;
-    const struct slurm_record *leader = assessment->leader;
+    const struct slurm_record *leader =
+        slurm_assess_records_read_log(assessment, assessment->leader);
     struct completion_outcome outcome = slurm_assess_tasks_outcome(assessment);
     int exit_code = job->ended ? job->exit_code : 255;
     bool good = leader ? leader->state == SLURM_STATE_COMPLETED && !leader->exit_code

@@ -55,6 +55,7 @@ static int note_silent(struct slurm_assessment *assessment, struct slurm_task *t
     char words[256];
     int exit_code = 0;
     const char *reason = "Exited";
+    record = slurm_assess_records_read_log(assessment, record);
     if (executor_task_is_killed(assessment->poll, task->index))
         reason = "Killed", exit_code = EXIT_KILLED;
     else if (record && record->state != SLURM_STATE_COMPLETED)

@@ -31,6 +31,11 @@ struct slurm_assessment {
 const struct slurm_record *slurm_assess_records_choose(const struct slurm_job *job,
                                                        const struct slurm_records *records);
 
+/* The record, which is over: where its job failed by SIGKILL and Slurm says in batch.log that it needed too much
+ * memory, a copy in the assessment's arena that says so. */
+const struct slurm_record *slurm_assess_records_read_log(const struct slurm_assessment *assessment,
+                                                         const struct slurm_record *record);
+
 /* Have the record cancelled; `why` goes on after "which". */
 void slurm_assess_records_cancel(struct slurm_assessment *assessment,
                                  const struct slurm_record *record, const char *why);

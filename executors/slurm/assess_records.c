@@ -2,10 +2,12 @@
 #include "base/clock.h"
 #include "executors/slurm/assess_parts.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "executors/slurm/assess.h"
+#include "executors/slurm/batch_log.h"
 
 static bool is_part(const struct slurm_record *record)
 {
@@ -42,6 +44,18 @@ const struct slurm_record *slurm_assess_records_choose(const struct slurm_job *j
             best = record;
     }
     return best;
+}
+
+const struct slurm_record *slurm_assess_records_read_log(const struct slurm_assessment *assessment,
+                                                         const struct slurm_record *record)
+{
+    if (!record || record->state != SLURM_STATE_FAILED || record->exit_code != 128 + SIGKILL ||
+        !slurm_batch_log_tells_memory(assessment->slurm, assessment->job, record->number))
+        return record;
+    struct slurm_record *starved = arena_allocate(assessment->arena, sizeof(*starved));
+    *starved = *record;
+    starved->state = SLURM_STATE_OUT_OF_MEMORY;
+    return starved;
 }
 
 void slurm_assess_records_cancel(struct slurm_assessment *assessment,

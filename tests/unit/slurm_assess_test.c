@@ -359,6 +359,44 @@ static void a_reason_of_the_script_is_not_the_programs(void **state)
     }
 }
 
+/* By OverMemoryKill the batch script is killed with the task that it runs itself, and only its log says why. */
+static void a_batch_script_that_was_killed_for_memory_is_told_by_its_log(void **state)
+{
+    static const struct {
+        const char *before, *behind, *task, *reason;
+    } cases[] = {
+        {"error: StepId=", ".batch exceeded memory limit (400 > 64), being killed\n", NULL,
+         "OOMKilled"},
+        {"error: StepId=", ".batch exceeded memory limit (400 > 64), being killed\n", "137",
+         "OOMKilled"},
+        {"error: Detected 1 oom_kill event in StepId=", ".batch. Some\n", NULL, "OOMKilled"},
+        {"error: StepId=1", ".batch exceeded memory limit (400 > 64)\n", NULL, "Exited"},
+        {"StepId=", ".batch\nexceeded memory limit\n", NULL, "Exited"},
+    };
+    char long_line[70000];
+    (void)state;
+    memset(long_line, 'x', sizeof(long_line) - 1);
+    long_line[sizeof(long_line) - 1] = '\0';
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        char id[32], log[sizeof(long_line) + 256];
+        snprintf(id, sizeof(id), "j-%zu", i);
+        fake_submit(id, one_task);
+        fake_write(id, "started", "1 n1\n");
+        if (cases[i].task)
+            fake_write(id, "main-0.ended", cases[i].task);
+        snprintf(log, sizeof(log), "%s\n%s%zu%s", long_line, cases[i].before, i + 1,
+                 cases[i].behind);
+        fake_write(id, "batch.log", log);
+        fake_order("{\"set\": {\"job_id\": %zu, \"job_state\": \"FAILED\", \"exit_code\": 9}}",
+                   i + 1);
+        fake_ahead += 2000;
+        struct job_poll poll = fake_poll(id);
+        assert_int_equal(poll.phase, PHASE_FAILED);
+        assert_string_equal(poll.reason, cases[i].reason);
+        assert_int_equal(poll.exit_code, 137);
+    }
+}
+
 /* It was being stopped when it was put back: it is not started again for that. */
 static void an_element_that_is_being_stopped_is_not_let_go(void **state)
 {
@@ -486,6 +524,7 @@ int main(void)
         FAKE_TEST(a_job_that_has_ended_is_not_kept_by_its_nodes),
         FAKE_TEST(nor_is_an_array),
         FAKE_TEST(a_reason_of_the_script_is_not_the_programs),
+        FAKE_TEST(a_batch_script_that_was_killed_for_memory_is_told_by_its_log),
         FAKE_TEST(an_element_that_was_put_back_and_has_ended_is_over),
         FAKE_TEST(an_element_that_was_put_back_runs_while_its_heart_beats),
         FAKE_TEST(an_element_that_could_not_be_launched_is_let_go_again),

@@ -104,12 +104,14 @@ JOB
 mkdir -p "$scratch/several/.bin"
 cat >"$scratch/several/.bin/mv" <<'STOP'
 #!/bin/sh
-echo "$(stat -c %a "$2") ${3#"$DLSPOOL_DIRECTORY/"}" >>"$DLSPOOL_DIRECTORY/.moved"
+case $3 in
+*/job) echo "$(stat -c %a "$2/script" "$2/home" "$2/tmp" | xargs) ${3#"$DLSPOOL_DIRECTORY/"}" >>"$DLSPOOL_DIRECTORY/.moved" ;;
+esac
 exec /bin/mv "$@"
 STOP
 chmod 755 "$scratch/several/.bin/mv"
 ELEMENTS=2 run several "$scratch/several"
-is "$(grep ' job/script$' "$scratch/several/.moved" | tr '\n' ' ')" "755 job/script 755 job/script " "a script is never there without its mode"
+is "$(cat "$scratch/several/.moved")" "755 700 700 job" "the files of an array are there at once, with their modes, and are made once"
 
 # ---- ends ----
 script signalled <<'JOB'
@@ -270,7 +272,7 @@ is "$(unshare --fork --pid --mount-proc --kill-child bash "$scratch/restless" 2>
     "one that wakes up and falls asleep all the time is told each time"
 
 # With cgroups, Slurm signals only the first process of a task.
-sed '/grep -qs/s|/proc/self/cgroup|<(echo /slurm/job_77/step_0)|' "$scratch/limited.sh" >"$scratch/grouped.sh"
+sed "s|read -rd '' groups </proc/self/cgroup|groups=1:cpu:/slurm/job_77/step_0|" "$scratch/limited.sh" >"$scratch/grouped.sh"
 ok "(the script looks at its cgroup)" test -n "$(cmp "$scratch/limited.sh" "$scratch/grouped.sh")"
 mkdir "$scratch/k"
 cp -r "$scratch/e/.bin" "$scratch/k/.bin"

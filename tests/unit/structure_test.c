@@ -509,8 +509,9 @@ static bool script_holds_strings(const struct value *tree, const struct context_
         held = held && script_has(tree, &words);
     }
     if (job->script.length) {
-        buffer_add_string(&words, "put \"$files\"/'script' ");
+        buffer_add_string(&words, "printf '%s' ");
         add_quoted(&words, "", job->script);
+        buffer_add_string(&words, " >\"$made\"/'script' ");
         held = held && script_has(tree, &words);
     }
     add_quoted(&words, "DLSPOOL_JOB_NAME=", job->name);

@@ -132,6 +132,8 @@ scancel "$(slurm_id ousted)"
 node=$(squeue -h -j "$(slurm_id fallen)" -o %N)
 cluster kill "slurmd${node#n}"
 scontrol update "nodename=$node" state=down reason=test
+# (What runs on a node goes on without slurmd, and counts as long as it shows signs of life.)
+kill -KILL $(grep -slzx "DLSPOOL_JOB_ID=$(basename "$(job_dir fallen)")" /proc/[0-9]*/environ | cut -d/ -f3)
 ok "after its node failed it is tried again" wait_for 40 says fallen 'submitted attempt=2'
 like "$(log_of fallen)" 'reason=NodeLost' "and its log says why"
 cluster start "slurmd${node#n}"

@@ -212,6 +212,18 @@ JOB
 run limited "$scratch/e"
 is "$? $(content "$scratch/e/main-0.log")" "7 told" "at the time limit the program is told"
 ok "and a file says why" test -e "$scratch/e/timed-out"
+script several_limited <<'JOB'
+type: distributed
+time_limit: 3s
+tasks:
+  worker:
+    count: 2
+    cpus: 1
+    memory: 8Mi
+    command: [bash, -c, 'trap "echo told; exit 7" TERM; for again in 1 2 3; do sleep 20 & wait; done']
+JOB
+run several_limited "$scratch/e2"
+is "$? $(cat "$scratch"/e2/worker-?.log | xargs)" "7 told told" "so are several"
 
 # What a file asks for reaches the program behind its shells, once, and ends none of them.
 script saves <<'JOB'
@@ -271,20 +283,30 @@ sed -i "1r "<(sed -n '/^tell_program() {/,/^}/p' "$scratch/saves.sh") "$scratch/
 is "$(unshare --fork --pid --mount-proc --kill-child bash "$scratch/restless" 2>/dev/null || bash "$scratch/restless")" 400 \
     "one that wakes up and falls asleep all the time is told each time"
 
-# With cgroups, Slurm signals only the first process of a task.
-sed "s|read -rd '' groups </proc/self/cgroup|groups=1:cpu:/slurm/job_77/step_0|" "$scratch/limited.sh" >"$scratch/grouped.sh"
-ok "(the script looks at its cgroup)" test -n "$(cmp "$scratch/limited.sh" "$scratch/grouped.sh")"
+# With cgroups, Slurm signals only the first process of a step: of one that srun starts, and of the batch script's own.
+for name in limited several_limited long; do
+    sed "s|read -rd '' groups </proc/self/cgroup|groups=1:cpu:/slurm/job_77/step_x|" "$scratch/$name.sh" >"$scratch/grouped_$name.sh"
+    ok "(the script looks at its cgroup)" test -n "$(cmp "$scratch/$name.sh" "$scratch/grouped_$name.sh")"
+done
 mkdir "$scratch/k"
-cp -r "$scratch/e/.bin" "$scratch/k/.bin"
+cp -r "$scratch/e2/.bin" "$scratch/k/.bin"
 cat >"$scratch/k/.bin/scancel" <<'STOP'
 #!/bin/bash
 kill "-${1#--signal=}" $(ps -o pid= --ppid "$(<"$DLSPOOL_DIRECTORY/.srun")")
 STOP
 for round in 1 2 3 4 5; do
     rm -rf "$scratch"/k/[^.]*
-    run grouped "$scratch/k"
-    is "$? $(content "$scratch/k/main-0.log")" "7 told" "with cgroups the task passes signals on ($round)"
+    run grouped_several_limited "$scratch/k"
+    is "$? $(cat "$scratch"/k/worker-?.log | xargs)" "7 told told" "with cgroups tasks pass signals on ($round)"
 done
+run grouped_limited "$scratch/k2"
+is "$? $(content "$scratch/k2/main-0.log")" "7 told" "and a batch script that runs its task itself tells it that its time is over"
+run grouped_long "$scratch/k3" & runner=$!
+wait_for 10 test -e "$scratch/k3/main-0.log"
+kill -TERM "$(pgrep -o -f "^bash $scratch/grouped_long.sh")"
+ok "and passes on what Slurm tells it" wait_for 10 test -s "$scratch/k3/main-0.ended"
+wait "$runner"
+is "$(content "$scratch/k3/main-0.ended")" 143 "so that the program ends of it"
 
 # ---- nodes and ports ----
 script peers <<'JOB'

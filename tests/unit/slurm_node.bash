@@ -2,8 +2,8 @@
 #
 #   bash slurm_node.bash SCRIPT DIRECTORY [task | batch] [WORD...]
 #
-# Every task has a node of its own: node0, node1, ...  `task` starts each task as srun would; `batch` the whole
-# script, with stand-ins for srun, scontrol and scancel, which refuse what the real ones do not take.  With
+# Every task has a node of its own: node0, node1, ...  `task` starts each task as srun would, where there are several;
+# `batch` the whole script, with stand-ins for srun, scontrol and scancel, which refuse what the real ones do not take.  With
 # WORDs, these run in place of every task's own command.  What came of it is in DIRECTORY.  FOUND_ADDRESS is
 # every host's address; ELEMENTS makes an array of so many.
 set -u
@@ -92,15 +92,18 @@ if [ $# -gt 0 ]; then
     cp "$script" "$directory/.original"
     roles=$(grep -ac '^role_[0-9]*() {$' "$script")
 
-    sed '/^case ${1:-} in task/,$d; s/^needed=(.*/needed=()/' "$directory/.original" >"$directory/.changed"
+    head -n -2 "$directory/.original" | sed 's/^needed=(.*/needed=()/' >"$directory/.changed"
     for ((i = 0; i < roles; i++)); do
         printf 'eval "was_$(declare -f role_%d)"\nrole_%d() { was_role_%d; command=(%s); workdir=/; }\n' $i $i $i "${*@Q}"
     done >>"$directory/.changed"
-    sed -n '/^case ${1:-} in task/,$p' "$directory/.original" >>"$directory/.changed"
+    tail -n 2 "$directory/.original" >>"$directory/.changed"
     script=$directory/.changed
 fi
 
+# A script that runs its task itself knows of no tasks.
+[ "$(tail -n 2 "$script" | head -n 1)" != batch ] || mode=batch
 if [ "$mode" = batch ]; then
+    export SLURM_PROCID=0
     if [ -z "$elements" ]; then exec bash "$script" 2>>"$directory/batch.log"; fi
     for ((element = 0; element < elements; element++)); do
         SLURM_ARRAY_TASK_ID=$element bash "$script" 2>>"$directory/batch.log"

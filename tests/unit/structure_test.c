@@ -442,6 +442,18 @@ static bool has_volume(const struct value *pod, const char *name, struct text pa
     return path.length == 0;
 }
 
+/* Is its script an annotation of its pods, as a short one is? */
+static bool is_annotated(const struct context_job *job)
+{
+    enum { MOST = 4096 };
+    size_t characters = 0, copies = 1;
+    for (size_t i = 0; i < job->script.length; i++)
+        characters += (job->script.data[i] & 0xc0) != 0x80;
+    for (size_t i = 0; i < job->roles_count; i++)
+        copies += (size_t)job->roles[i].count;
+    return characters > 0 && characters * copies <= MOST;
+}
+
 /* The same for a cluster: what the program would see. */
 static bool cluster_holds_strings(struct arena *arena, const struct value *tree,
                                   const struct context_job *job)
@@ -454,8 +466,11 @@ static bool cluster_holds_strings(struct arena *arena, const struct value *tree,
     const char *key = value_get(container, "args") ? "args" : "command";
     const struct value *labels = value_get(value_get(first, "metadata"), "labels");
     const struct value *wanted = job->roles[0].env ? job->roles[0].env : job->env;
-    if (job->script.length &&
-        !text_equal(value_get_text(value_get(items->list.items[1], "data"), "script"), job->script))
+    const struct value *annotations = value_get(value_get(template, "metadata"), "annotations");
+    const struct value *script = is_annotated(job)
+                                     ? value_get(annotations, "dlspool-script")
+                                     : value_get(value_get(items->list.items[1], "data"), "script");
+    if (job->script.length && !(script && text_equal(script->string, job->script)))
         return false;
     return last_words_are(kubelet_words(arena, container, key, env), job->args, job->args_count) &&
            env_holds(env, wanted, "DLSPOOL_") &&
@@ -521,7 +536,7 @@ static bool script_holds_strings(const struct value *tree, const struct context_
 }
 
 /* What a template may rightly look at in a job's strings: 0 to CLASSES - 1. */
-enum { CLASSES = 18 };
+enum { CLASSES = 36 };
 
 static size_t ending(struct text text)
 {
@@ -530,7 +545,8 @@ static size_t ending(struct text text)
 
 static size_t class_of(const struct context_job *job)
 {
-    return (text_starts(job->script, "#!") * 3 + ending(job->entry)) * 3 + ending(job->program);
+    return ((is_annotated(job) * 2 + text_starts(job->script, "#!")) * 3 + ending(job->entry)) * 3 +
+           ending(job->program);
 }
 
 /* The skeleton of the harmless job is the same for all cases of a path, shape and class. */
@@ -549,6 +565,19 @@ static const char *tame_skeleton(struct arena *arena, size_t path, size_t shape,
     return *kept;
 }
 
+/* Where a template looks at the length of a script, the harmless one has a length of the same kind. */
+static void fit_script(struct arena *arena, struct pair *pair)
+{
+    enum { LONG = 5000 };
+    if (is_annotated(&pair->evil) == is_annotated(&pair->tame))
+        return;
+    assert_true(pair->tame.script.length < LONG);
+    char *script = arena_allocate(arena, LONG + 1);
+    memset(script, 'x', LONG);
+    memcpy(script, pair->tame.script.data, pair->tame.script.length);
+    pair->tame.script = (struct text){script, LONG};
+}
+
 /* One case; false when the manifest's structure or strings changed. */
 static bool case_holds(struct arena *arena, size_t path, size_t shape, bool wild_names,
                        bool strings)
@@ -556,6 +585,7 @@ static bool case_holds(struct arena *arena, size_t path, size_t shape, bool wild
     static struct buffer evil, tame;
     struct render_result result = {0}, other = {0};
     struct pair pair = make_pair(arena, paths[path], shape, wild_names);
+    fit_script(arena, &pair);
     render_skeleton(arena, paths[path], &pair.evil, &evil, &result);
     if (evil.length == 0)
         return false;

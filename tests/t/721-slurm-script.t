@@ -78,7 +78,7 @@ is "$(ran)" 10 "three at once, five times: each time one of them runs the two ta
 # The first one is judged while it lives: it ends its tasks.
 script long <<'JOB'
 type: single
-script: sleep 30
+script: sleep 120
 JOB
 run long "$scratch/judged" & runner=$!
 wait_for 10 test -e "$scratch/judged/main-0.log"

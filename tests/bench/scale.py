@@ -13,7 +13,8 @@ import waiting
 
 COUNTS = (1000, 10000, 100000)
 FLOW = 30000
-CALM = 0.03         # seconds of the processor in one second of a daemon that has read what waits
+CALM = 0.03         # seconds of the processor in CALM_FOR seconds of a daemon that has read what waits
+CALM_FOR = 3        # it reads in passes, with a second or two between them
 ALL = "all processes"
 
 
@@ -27,7 +28,7 @@ def settle(spool):
     most, before = 0, -1
     while (now := used(spool)) - before > CALM or now == 0:
         before = now
-        for _ in range(4):
+        for _ in range(4 * CALM_FOR):
             time.sleep(0.25)
             most = max(most, spool.memory())
     return most

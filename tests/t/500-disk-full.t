@@ -43,6 +43,7 @@ fill_inodes() {
     true
 }
 make_room() {
+    [ -z "$quota" ] || set_quota none # beyond a quota btrfs may refuse to remove a file, too
     rm -rf "$spool"/filler*
     [ -z "$quota" ] || { set_quota "$quota"; sync -f "$spool"; }
 }

@@ -2,10 +2,10 @@
 #include "executors/slurm/batch_log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/system.h"
+#include "executors/slurm/files.h"
 
 enum { END_MOST = 64 << 10 }; /* bytes at the end of the file that are looked at */
 
@@ -42,13 +42,11 @@ bool slurm_batch_log_tells_memory(const struct slurm *slurm, const struct slurm_
     int directory = slurm_directory_job(slurm->directory, job->name, &error);
     if (directory < 0)
         return false;
-    int file =
-        sys.openat(directory, "batch.log", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    int file = slurm_file_open(directory, "batch.log", &status);
     sys.close(directory);
     if (file < 0)
         return false;
-    if (sys.fstat(file, &status) == 0 && S_ISREG(status.st_mode))
-        rest = read_end(file, status.st_size, buffer);
+    rest = read_end(file, status.st_size, buffer);
     sys.close(file);
     while (!told && rest.length && text_next(&rest, '\n', &line))
         told = line_tells_memory(line, number);

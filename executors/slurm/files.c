@@ -82,7 +82,7 @@ struct slurm_file slurm_file_of(const char *name)
     return file;
 }
 
-static int open_regular(int directory, const char *name, struct stat *status)
+int slurm_file_open(int directory, const char *name, struct stat *status)
 {
     int file = sys.openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (file < 0)
@@ -96,7 +96,7 @@ static int open_regular(int directory, const char *name, struct stat *status)
 static size_t read_start(int directory, const char *name, char buffer[static MARK_LIMIT])
 {
     struct stat status;
-    int file = open_regular(directory, name, &status);
+    int file = slurm_file_open(directory, name, &status);
     ssize_t length = -1;
     if (file >= 0) {
         do
@@ -214,7 +214,7 @@ static void take_heartbeat(struct slurm_job *job, struct slurm_task *element, in
                            const char *name, bool started)
 {
     struct stat status;
-    int file = open_regular(directory, name, &status);
+    int file = slurm_file_open(directory, name, &status);
     if (file < 0)
         return;
     sys.close(file);

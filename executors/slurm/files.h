@@ -6,6 +6,8 @@
 #ifndef EXECUTORS_SLURM_FILES_H
 #define EXECUTORS_SLURM_FILES_H
 
+#include <sys/stat.h>
+
 #include "executors/slurm/jobs.h"
 
 /* The kinds of files in the directory, by their names. */
@@ -29,6 +31,9 @@ struct slurm_file {
 };
 
 struct slurm_file slurm_file_of(const char *name);
+
+/* Open one for reading, if it is a regular file and no link.  -1 when it is none, or cannot be opened. */
+int slurm_file_open(int directory, const char *name, struct stat *status);
 
 /* The task of that index in its role; with a role whose data is NULL, of that index in the whole
  * job.  NULL when there is none.  The job must be known. */

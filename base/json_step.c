@@ -38,7 +38,8 @@ const char *json_step_past_value(const char *at, const char *end)
     return end;
 }
 
-bool json_step_is_named(struct text name, const char *const *names)
+/* Is the name of a member, as it is written, one of the names? */
+static bool is_named(struct text name, const char *const *names)
 {
     char first = name.length ? *name.data : '\0';
     while (*names && (**names != first || !text_is(name, *names)))
@@ -55,7 +56,7 @@ struct text json_step_without(struct arena *arena, struct text source, const cha
                    *colon = json_step_past_space(after, end);
         struct text name = {at + 1, (size_t)(after - at) - (after - at > 1 ? 2 : 1)};
         at = after;
-        if (colon == end || *colon != ':' || !json_step_is_named(name, names))
+        if (colon == end || *colon != ':' || !is_named(name, names))
             continue;
         const char *value = json_step_past_space(colon + 1, end);
         at = json_step_past_value(value, end);

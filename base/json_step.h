@@ -16,11 +16,10 @@ const char *json_step_past_string(const char *at, const char *end);
 const char *json_step_past_space(const char *at, const char *end);
 /* The byte after the value that begins at `at`; `at` when there is none. */
 const char *json_step_past_value(const char *at, const char *end);
-/* Is the name of a member, as it is written, one of the names, the last of which is followed by NULL? */
-bool json_step_is_named(struct text name, const char *const *names);
 
-/* The text with `null` in place of the value of each member, at any depth, that has one of the names.  What is not
- * well-formed stays so, or is within what was stepped over.  In the arena, or `source` itself. */
+/* The text with `null` in place of the value of each member, at any depth, that has one of the names, the last of
+ * which is followed by NULL.  What is not well-formed stays so, or is within what was stepped over.  In the arena, or
+ * `source` itself. */
 struct text json_step_without(struct arena *arena, struct text source, const char *const *names);
 
 #endif

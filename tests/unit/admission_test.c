@@ -275,6 +275,17 @@ static void what_is_damaged_keeps_nobody_waiting(void **state)
     ran("new ");
 }
 
+/* Neither while the log of the job cannot be read, nor when it can be again. */
+static void nothing_runs_without_log(const char *id)
+{
+    make_unreadable(id, "log", EIO);
+    run_round_after(0);
+    make_readable();
+    ran("");
+    run_round_after(6000);
+    ran("");
+}
+
 /* Only a log that was read shows that the executor may have the job already, whatever the row says. */
 static void whose_log_cannot_be_read_now_is_not_taken_for_started(void **state)
 {
@@ -282,12 +293,7 @@ static void whose_log_cannot_be_read_now_is_not_taken_for_started(void **state)
     put("old", &(struct asking){.uid = ANN, .state = STATE_SUBMITTED});
     const char *new = put("new", &(struct asking){.uid = ANN});
     begin("  - {user: \"*\", running: 1}\n");
-    make_unreadable(new, "log", EIO);
-    run_round_after(0);
-    make_readable();
-    ran("");
-    run_round_after(6000);
-    ran("");
+    nothing_runs_without_log(new);
     expect_why(new, "user ann has 1 job running");
 }
 
@@ -298,12 +304,7 @@ static void whose_log_cannot_be_read_now_needs_its_approval(void **state)
     begin(
         "    - {user: \"*\", running: 9}\napprovers: [1002]\nprivileges: {rdma: {capabilities: [IPC_LOCK]}}\n");
     const char *new = put("new", &(struct asking){.uid = ANN, .privileges = "rdma"});
-    make_unreadable(new, "log", EIO);
-    run_round_after(0);
-    make_readable();
-    ran("");
-    run_round_after(6000);
-    ran("");
+    nothing_runs_without_log(new);
     assert_true(in_state(new, STATE_HELD));
 }
 

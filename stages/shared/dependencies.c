@@ -15,35 +15,48 @@
 
 enum { MOST_AWAITED = 1 << 20 }; /* jobs */
 
-struct known {
-    struct dependency_status dependency;
-    uint64_t asked;          /* in which pass */
-    bool seen;               /* it was somewhere once */
-    bool begun;              /* its log says so */
+struct dependency {
+    struct dependency_status status;
+    uint64_t asked;          /* in which pass, */
+    uint64_t asked_begun;    /* and in which whether it has begun */
+    struct timespec changed; /* of its directory in failed/ when its record was read; 0: in doubt */
     int64_t gone;            /* of clock_elapsed: since when it has been nowhere; 0: it is not */
-    struct timespec changed; /* of its directory in failed/ when its record was read */
+    bool begun;              /* its log says so */
+    bool seen;               /* it was somewhere once */
 };
 
 struct dependencies {
     const struct spool *spool;
     int64_t patience;
     uint64_t pass;
-    struct names *known;
-    struct known unsure; /* for when there is no room for more */
+    struct names *known;      /* id -> struct dependency */
+    struct dependency unsure; /* for when there is no room for more */
 };
+
+static char no_reason[] = "";
 
 struct dependencies *dependencies_new(const struct spool *spool, int64_t patience)
 {
     struct dependencies *dependencies = memory_allocate(sizeof(*dependencies));
-    *dependencies = (struct dependencies){.spool = spool, .patience = patience};
-    dependencies->known = names_new(MOST_AWAITED, sizeof(struct known));
+    *dependencies = (struct dependencies){
+        .spool = spool, .patience = patience, .unsure.status.reason = no_reason};
+    dependencies->known = names_new(MOST_AWAITED, sizeof(struct dependency));
     return dependencies;
+}
+
+static void free_reason(struct dependency *dependency)
+{
+    if (dependency->status.reason != no_reason)
+        free(dependency->status.reason);
 }
 
 void dependencies_free(struct dependencies *dependencies)
 {
     if (!dependencies)
         return;
+    struct dependency *dependency = names_first(dependencies->known);
+    for (; dependency; dependency = names_after(dependency))
+        free_reason(dependency);
     names_free(dependencies->known);
     free(dependencies);
 }
@@ -55,60 +68,89 @@ void dependencies_begin(struct dependencies *dependencies)
 
 void dependencies_end(struct dependencies *dependencies)
 {
-    struct known *next;
-    for (struct known *known = names_first(dependencies->known); known; known = next) {
-        next = names_after(known);
-        if (known->asked != dependencies->pass)
-            names_remove(dependencies->known, known);
+    struct dependency *next;
+    struct dependency *dependency = names_first(dependencies->known);
+    for (; dependency; dependency = next) {
+        next = names_after(dependency);
+        if (dependency->asked == dependencies->pass)
+            continue;
+        free_reason(dependency);
+        names_remove(dependencies->known, dependency);
     }
 }
 
-static void read_failure(int job, const struct stat *status, struct known *known)
+/* This is how it is.  Was it something else, as far as was known? */
+static bool take(struct dependency *dependency, enum dependency_state kind, struct text reason)
+{
+    struct text known = text_of(dependency->status.reason);
+    if (reason.length >= REASON_SIZE)
+        reason.length = REASON_SIZE - 1;
+    bool same = text_equal(known, reason);
+    bool changed = !same || dependency->status.kind != kind;
+    dependency->status.kind = kind;
+    if (same)
+        return changed;
+    free_reason(dependency);
+    dependency->status.reason = reason.length ? memory_copy_text(reason) : no_reason;
+    return changed;
+}
+
+static bool read_failure(int job, const struct stat *status, struct dependency *dependency)
 {
     struct arena *arena = arena_new();
     struct job_record record;
     struct stat request;
+    bool changed;
     if (record_read(job, arena, &record, NULL) == 0 && record.failed) {
-        struct text reason = record.failure.reason;
         bool asked = !sys.fstatat(job, "retry", &request, AT_SYMLINK_NOFOLLOW);
-        known->dependency.kind =
-            record.failure.when == RETRY_NEVER && !asked ? DEPENDENCY_LOST : DEPENDENCY_FAILED;
-        snprintf(known->dependency.reason, sizeof(known->dependency.reason), "%.*s",
-                 (int)reason.length, reason.length ? reason.data : "");
-        known->changed = job_is_settled(status) ? status->st_mtim : (struct timespec){0};
+        changed =
+            take(dependency,
+                 record.failure.when == RETRY_NEVER && !asked ? DEPENDENCY_LOST : DEPENDENCY_FAILED,
+                 record.failure.reason);
+        dependency->changed = job_is_settled(status) ? status->st_mtim : (struct timespec){0};
+    } else {
+        changed = take(dependency, DEPENDENCY_UNSURE, TEXT(""));
     }
     arena_free(arena);
+    return changed;
+}
+
+static bool has_failed(const struct dependency *dependency)
+{
+    return dependency->status.kind == DEPENDENCY_FAILED ||
+           dependency->status.kind == DEPENDENCY_LOST;
 }
 
 /* Read why it failed, unless that is known. */
-static void look_at_failed(const struct spool *spool, const struct job_place *place,
-                           const struct stat *status, struct known *known)
+static bool look_at_failed(const struct spool *spool, const struct job_place *place,
+                           const struct stat *status, struct dependency *dependency)
 {
     struct guard_before before;
-    bool was_read =
-        known->dependency.kind == DEPENDENCY_FAILED || known->dependency.kind == DEPENDENCY_LOST;
-    if (was_read && known->changed.tv_sec == status->st_mtim.tv_sec &&
-        known->changed.tv_nsec == status->st_mtim.tv_nsec)
-        return;
-    known->dependency.kind = DEPENDENCY_UNSURE;
+    bool changed = false;
+    if (has_failed(dependency) && dependency->changed.tv_sec == status->st_mtim.tv_sec &&
+        dependency->changed.tv_nsec == status->st_mtim.tv_nsec)
+        return false;
     int job = job_open(spool, place);
-    if (job < 0)
-        return;
-    if (guard_begin(guard_own(), place->id, &before)) {
-        read_failure(job, status, known);
+    if (job >= 0 && guard_begin(guard_own(), place->id, &before)) {
+        changed = read_failure(job, status, dependency);
         guard_return(guard_own(), &before);
+    } else {
+        changed = take(dependency, DEPENDENCY_UNSURE, TEXT(""));
     }
-    sys.close(job);
+    if (job >= 0)
+        sys.close(job);
+    return changed;
 }
 
-/* Look into every state, in the order in which jobs move.  True when the job was found. */
-static bool look_in_states(const struct spool *spool, struct text id, struct known *known,
-                           bool *sure)
+/* Look into every state, in the order in which jobs move.  True when the job was found; *changed: and not as it was. */
+static bool look_in_states(const struct spool *spool, struct dependency *dependency, bool *sure,
+                           bool *changed)
 {
     static const enum state order[] = {STATE_RENDERED, STATE_SUBMITTED, STATE_HELD, STATE_FAILED};
     struct job_place place = {.date = ""};
     struct stat status;
-    snprintf(place.id, sizeof(place.id), "%.*s", (int)id.length, id.data);
+    struct text id = names_text(dependency);
+    text_copy(place.id, sizeof(place.id), id);
     for (size_t i = 0; i < ARRAY_COUNT(order); i++) {
         place.state = order[i];
         if (sys.fstatat(spool->states[order[i]], place.id, &status, AT_SYMLINK_NOFOLLOW)) {
@@ -116,54 +158,55 @@ static bool look_in_states(const struct spool *spool, struct text id, struct kno
             continue;
         }
         if (place.state == STATE_FAILED)
-            look_at_failed(spool, &place, &status, known);
+            *changed = look_at_failed(spool, &place, &status, dependency);
         else
-            known->dependency.kind = place.state == STATE_HELD ? DEPENDENCY_HELD : DEPENDENCY_ON;
+            *changed = take(dependency, place.state == STATE_HELD ? DEPENDENCY_HELD : DEPENDENCY_ON,
+                            TEXT(""));
         return true;
     }
     int found = jobs_find_done(spool, id, &place);
     *sure = *sure && found >= 0;
     if (found > 0)
-        known->dependency.kind = DEPENDENCY_DONE;
+        *changed = take(dependency, DEPENDENCY_DONE, TEXT(""));
     return found > 0;
 }
 
-static void look_everywhere(struct dependencies *dependencies, struct text id, struct known *known)
+static bool look_everywhere(const struct dependencies *dependencies, struct dependency *dependency)
 {
-    bool sure = true;
+    bool sure = true, changed = false;
     for (int looks = 0; looks < 2; looks++) {
-        if (look_in_states(dependencies->spool, id, known, &sure)) {
-            known->seen = true;
-            known->gone = 0;
-            return;
+        if (look_in_states(dependencies->spool, dependency, &sure, &changed)) {
+            dependency->seen = true;
+            dependency->gone = 0;
+            return changed;
         }
     }
     int64_t now = clock_elapsed();
-    if (known->gone == 0)
-        known->gone = now;
-    bool gone = sure && (!known->seen || now - known->gone >= dependencies->patience);
-    known->dependency.kind = gone ? DEPENDENCY_GONE : DEPENDENCY_UNSURE;
+    if (dependency->gone == 0)
+        dependency->gone = now;
+    bool gone = sure && (!dependency->seen || now - dependency->gone >= dependencies->patience);
+    return take(dependency, gone ? DEPENDENCY_GONE : DEPENDENCY_UNSURE, TEXT(""));
 }
 
-static struct known *find_known(struct dependencies *dependencies, struct text id)
+static struct dependency *know(struct dependencies *dependencies, struct text id)
 {
-    struct known *known = names_find(dependencies->known, id);
-    if (!known)
-        known = names_add(dependencies->known, id);
-    return known;
+    struct dependency *dependency = names_find(dependencies->known, id);
+    if (!dependency && (dependency = names_add(dependencies->known, id)))
+        dependency->status.reason = no_reason;
+    return dependency;
 }
 
 const struct dependency_status *dependency_find(struct dependencies *dependencies, struct text id)
 {
-    struct known *known = find_known(dependencies, id);
-    if (!known)
-        return &dependencies->unsure.dependency;
-    if (known->asked != dependencies->pass) {
-        known->asked = dependencies->pass;
-        if (known->dependency.kind != DEPENDENCY_DONE)
-            look_everywhere(dependencies, id, known);
+    struct dependency *dependency = know(dependencies, id);
+    if (!dependency)
+        return &dependencies->unsure.status;
+    if (dependency->asked != dependencies->pass) {
+        dependency->asked = dependencies->pass;
+        if (dependency->status.kind != DEPENDENCY_DONE)
+            look_everywhere(dependencies, dependency);
     }
-    return &known->dependency;
+    return &dependency->status;
 }
 
 static bool log_has_start(int job)
@@ -178,20 +221,28 @@ static bool log_has_start(int job)
     return begun;
 }
 
-bool dependency_has_begun(struct dependencies *dependencies, struct text id)
+static bool look_for_start(const struct spool *spool, struct text id)
 {
-    struct known *known = find_known(dependencies, id);
     struct job_place place;
     struct guard_before before;
-    if (!known || known->begun || jobs_find(dependencies->spool, id, &place, NULL))
-        return known && known->begun;
-    int job = job_open(dependencies->spool, &place);
+    bool begun = false;
+    int job = jobs_find(spool, id, &place, NULL) ? -1 : job_open(spool, &place);
     if (job < 0)
         return false;
     if (guard_begin(guard_own(), place.id, &before)) {
-        known->begun = log_has_start(job);
+        begun = log_has_start(job);
         guard_return(guard_own(), &before);
     }
     sys.close(job);
-    return known->begun;
+    return begun;
+}
+
+bool dependency_has_begun(struct dependencies *dependencies, struct text id)
+{
+    struct dependency *dependency = know(dependencies, id);
+    if (dependency && !dependency->begun && dependency->asked_begun != dependencies->pass) {
+        dependency->asked_begun = dependencies->pass;
+        dependency->begun = look_for_start(dependencies->spool, id);
+    }
+    return dependency && dependency->begun;
 }

@@ -27,7 +27,7 @@ enum { REASON_SIZE = 64 };
 
 struct dependency_status {
     enum dependency_state kind;
-    char reason[REASON_SIZE]; /* of job.yaml, when it has failed */
+    char *reason; /* of job.yaml, when it has failed; or "" */
 };
 
 struct dependencies;
@@ -43,8 +43,8 @@ void dependencies_end(struct dependencies *dependencies);
 /* The id must be a valid one.  Valid until the end of the pass. */
 const struct dependency_status *dependency_find(struct dependencies *dependencies, struct text id);
 
-/* Has the job been started in any attempt?  Its log is read for that until it has.  False while that cannot be
- * read. */
+/* Has the job been started in any attempt?  Its log is read for that until it has, once in a pass.  False while that
+ * cannot be read. */
 bool dependency_has_begun(struct dependencies *dependencies, struct text id);
 
 #endif

@@ -13,24 +13,26 @@
 #include "spool/record.h"
 #include "stages/guard.h"
 
-enum { MOST_AWAITED = 1 << 20 }; /* jobs */
-
 struct dependency {
     struct dependency_status status;
-    uint64_t asked;          /* in which pass, */
-    uint64_t asked_begun;    /* and in which whether it has begun */
+    struct dependency_waiter *waiters;
     struct timespec changed; /* of its directory in failed/ when its record was read; 0: in doubt */
     int64_t gone;            /* of clock_elapsed: since when it has been nowhere; 0: it is not */
+    uint64_t pass;           /* in which it was asked for, */
+    uint64_t asked;          /* and in which whether it has begun */
     bool begun;              /* its log says so */
     bool seen;               /* it was somewhere once */
+    bool is_known;           /* it was looked up */
+    bool is_doubted;         /* it stands in the list of these */
 };
 
 struct dependencies {
     const struct spool *spool;
     int64_t patience;
     uint64_t pass;
-    struct names *known;      /* id -> struct dependency */
-    struct dependency unsure; /* for when there is no room for more */
+    struct names *known; /* id -> struct dependency */
+    struct dependency **doubted;
+    size_t count, capacity; /* of those */
 };
 
 static char no_reason[] = "";
@@ -38,9 +40,8 @@ static char no_reason[] = "";
 struct dependencies *dependencies_new(const struct spool *spool, int64_t patience)
 {
     struct dependencies *dependencies = memory_allocate(sizeof(*dependencies));
-    *dependencies = (struct dependencies){
-        .spool = spool, .patience = patience, .unsure.status.reason = no_reason};
-    dependencies->known = names_new(MOST_AWAITED, sizeof(struct dependency));
+    *dependencies = (struct dependencies){.spool = spool, .patience = patience};
+    dependencies->known = names_new(SIZE_MAX, sizeof(struct dependency));
     return dependencies;
 }
 
@@ -58,25 +59,85 @@ void dependencies_free(struct dependencies *dependencies)
     for (; dependency; dependency = names_after(dependency))
         free_reason(dependency);
     names_free(dependencies->known);
+    free(dependencies->doubted);
     free(dependencies);
 }
 
-void dependencies_begin(struct dependencies *dependencies)
+bool dependencies_any(const struct dependencies *dependencies)
 {
-    dependencies->pass++;
+    return names_count(dependencies->known) > 0;
 }
 
-void dependencies_end(struct dependencies *dependencies)
+static void doubt(struct dependencies *dependencies, struct dependency *dependency)
 {
-    struct dependency *next;
+    if (dependency->is_doubted)
+        return;
+    dependency->is_doubted = true;
+    dependencies->doubted = memory_grow(dependencies->doubted, dependencies->count,
+                                        &dependencies->capacity, sizeof(struct dependency *));
+    dependencies->doubted[dependencies->count++] = dependency;
+}
+
+void dependencies_doubt(struct dependencies *dependencies, struct text id)
+{
+    struct dependency *dependency =
+        dependencies_any(dependencies) ? names_find(dependencies->known, id) : NULL;
+    if (dependency)
+        doubt(dependencies, dependency);
+}
+
+void dependencies_doubt_all(struct dependencies *dependencies)
+{
     struct dependency *dependency = names_first(dependencies->known);
-    for (; dependency; dependency = next) {
-        next = names_after(dependency);
-        if (dependency->asked == dependencies->pass)
-            continue;
-        free_reason(dependency);
-        names_remove(dependencies->known, dependency);
-    }
+    for (; dependency; dependency = names_after(dependency))
+        doubt(dependencies, dependency);
+}
+
+static struct dependency *know(struct dependencies *dependencies, struct text id)
+{
+    struct dependency *dependency = names_find(dependencies->known, id);
+    if (dependency)
+        return dependency;
+    dependency = names_add(dependencies->known, id);
+    dependency->status.reason = no_reason;
+    return dependency;
+}
+
+void dependency_await(struct dependencies *dependencies, struct text id,
+                      struct dependency_waiter *waiter)
+{
+    struct dependency *dependency = know(dependencies, id);
+    dependency_leave(dependencies, waiter);
+    *waiter = (struct dependency_waiter){
+        .on = dependency, .next = dependency->waiters, .link = &dependency->waiters};
+    if (waiter->next)
+        waiter->next->link = &waiter->next;
+    dependency->waiters = waiter;
+    if (!dependency->is_known)
+        doubt(dependencies, dependency);
+}
+
+void dependency_leave(struct dependencies *dependencies, struct dependency_waiter *waiter)
+{
+    if (!waiter->on)
+        return;
+    *waiter->link = waiter->next;
+    if (waiter->next)
+        waiter->next->link = waiter->link;
+    if (!waiter->on->waiters)
+        doubt(dependencies, waiter->on);
+    *waiter = (struct dependency_waiter){.on = NULL};
+}
+
+struct text dependency_id(const struct dependency_waiter *waiter)
+{
+    return waiter->on ? names_text(waiter->on) : TEXT("");
+}
+
+bool dependency_is_awaited(const struct dependencies *dependencies, struct text id)
+{
+    const struct dependency *dependency = names_find(dependencies->known, id);
+    return dependency && dependency->waiters;
 }
 
 /* This is how it is.  Was it something else, as far as was known? */
@@ -188,25 +249,87 @@ static bool look_everywhere(const struct dependencies *dependencies, struct depe
     return take(dependency, gone ? DEPENDENCY_GONE : DEPENDENCY_UNSURE, TEXT(""));
 }
 
-static struct dependency *know(struct dependencies *dependencies, struct text id)
+/* Must it be looked at again though nothing tells of it?  So must a failed job that was read too soon after a
+ * change. */
+static bool stays_in_doubt(const struct dependency *dependency)
 {
-    struct dependency *dependency = names_find(dependencies->known, id);
-    if (!dependency && (dependency = names_add(dependencies->known, id)))
-        dependency->status.reason = no_reason;
-    return dependency;
+    enum dependency_state kind = dependency->status.kind;
+    return kind == DEPENDENCY_UNSURE || kind == DEPENDENCY_GONE ||
+           (has_failed(dependency) && !dependency->changed.tv_sec && !dependency->changed.tv_nsec);
+}
+
+/* Look it up.  Is it not as it was? */
+static bool look(struct dependencies *dependencies, struct dependency *dependency)
+{
+    dependency->is_known = true;
+    if (dependency->status.kind == DEPENDENCY_DONE)
+        return false;
+    bool changed = look_everywhere(dependencies, dependency);
+    if (stays_in_doubt(dependency))
+        doubt(dependencies, dependency);
+    return changed;
+}
+
+static const struct dependency_status *status_of(struct dependencies *dependencies,
+                                                 struct dependency *dependency)
+{
+    if (!dependency->is_known)
+        look(dependencies, dependency);
+    return &dependency->status;
+}
+
+const struct dependency_status *dependency_of(struct dependencies *dependencies,
+                                              const struct dependency_waiter *waiter)
+{
+    return status_of(dependencies, waiter->on);
 }
 
 const struct dependency_status *dependency_find(struct dependencies *dependencies, struct text id)
 {
     struct dependency *dependency = know(dependencies, id);
-    if (!dependency)
-        return &dependencies->unsure.status;
-    if (dependency->asked != dependencies->pass) {
-        dependency->asked = dependencies->pass;
-        if (dependency->status.kind != DEPENDENCY_DONE)
-            look_everywhere(dependencies, dependency);
-    }
+    if (dependency->pass != dependencies->pass)
+        look(dependencies, dependency);
+    dependency->pass = dependencies->pass;
     return &dependency->status;
+}
+
+void dependencies_begin(struct dependencies *dependencies)
+{
+    dependencies->pass++;
+}
+
+void dependencies_end(struct dependencies *dependencies)
+{
+    struct dependency *next;
+    struct dependency *dependency = names_first(dependencies->known);
+    for (; dependency; dependency = next) {
+        next = names_after(dependency);
+        if (dependency->pass == dependencies->pass || dependency->waiters || dependency->is_doubted)
+            continue;
+        free_reason(dependency);
+        names_remove(dependencies->known, dependency);
+    }
+}
+
+void dependencies_look(struct dependencies *dependencies, dependency_visit *visit, void *context)
+{
+    struct dependency **doubted = dependencies->doubted;
+    size_t count = dependencies->count;
+    dependencies->doubted = NULL;
+    dependencies->count = dependencies->capacity = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct dependency *dependency = doubted[i];
+        dependency->is_doubted = false;
+        if (!dependency->waiters) {
+            free_reason(dependency);
+            names_remove(dependencies->known, dependency);
+        } else if (look(dependencies, dependency)) {
+            struct dependency_waiter *waiter = dependency->waiters;
+            for (; waiter; waiter = waiter->next)
+                visit(context, waiter);
+        }
+    }
+    free(doubted);
 }
 
 static bool log_has_start(int job)
@@ -240,9 +363,9 @@ static bool look_for_start(const struct spool *spool, struct text id)
 bool dependency_has_begun(struct dependencies *dependencies, struct text id)
 {
     struct dependency *dependency = know(dependencies, id);
-    if (dependency && !dependency->begun && dependency->asked_begun != dependencies->pass) {
-        dependency->asked_begun = dependencies->pass;
+    if (!dependency->begun && dependency->asked != dependencies->pass) {
+        dependency->asked = dependencies->pass;
         dependency->begun = look_for_start(dependencies->spool, id);
     }
-    return dependency && dependency->begun;
+    return dependency->begun;
 }

@@ -34,11 +34,10 @@ enum held_decision {
 
 /* There may be millions. */
 struct held_condition {
-    char *job; /* as the job file has it; in one block with the conditions */
-    char *id;  /* of the job that is meant, "" while that is not known; there, too, or ... */
-    const struct dependency_status *dependency; /* of this pass; NULL: not asked for */
-    enum condition condition;
-    bool owns_id;   /* ... it was found, and is freed with the condition */
+    struct dependency_waiter waits; /* for the job that is meant, once that is known */
+    struct held *held;              /* whose condition it is */
+    uint32_t job_at;                /* held_job_name(), in the block with the conditions */
+    enum condition condition : 8;
     bool found;     /* the id is not in job.yaml yet */
     bool none_left; /* no job that a singleton would wait for was found */
     bool holds;
@@ -109,6 +108,9 @@ int held_jobs_watch(struct held_jobs *jobs, const struct watch_settings *setting
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error);
 
 struct text held_id(const struct held *held);
+/* The job of a condition: as the job file has it, and its id, "" while it is not known. */
+const char *held_job_name(const struct held_condition *condition);
+struct text held_job_id(const struct held_condition *condition);
 /* Append the bytes of `why` for a job that waits. */
 void held_explain(const struct held_jobs *jobs, const struct held *held, struct buffer *why);
 

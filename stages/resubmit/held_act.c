@@ -47,9 +47,9 @@ static bool take_found(const struct held *held, struct job_record *record, int64
     for (size_t i = 0; i < held->count && i < record->after_count; i++) {
         const struct held_condition *condition = &held->conditions[i];
         struct awaited *awaited = &record->after[i];
-        if (!condition->found || !text_is(awaited->job, condition->job))
+        if (!condition->found || !text_is(awaited->job, held_job_name(condition)))
             continue;
-        awaited->id = text_of(condition->id);
+        awaited->id = held_job_id(condition);
         eventlog_start(lines, now, "after");
         eventlog_add(lines, "condition", awaited->condition);
         eventlog_add(lines, "job", awaited->job);

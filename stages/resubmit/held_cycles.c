@@ -13,7 +13,7 @@ static struct cycles *make_cycles(struct held_jobs *jobs)
     for (size_t i = 0; i < jobs->count; i++) {
         const struct held *held = jobs->by_age[i];
         for (size_t k = 0; k < held->count && held_pass_waits_for_jobs(held); k++) {
-            struct text id = text_of(held->conditions[k].id);
+            struct text id = held_job_id(&held->conditions[k]);
             const struct held *other = id.length ? names_find(jobs->jobs, id) : NULL;
             if (other && other->count && held_pass_waits_for_jobs(other))
                 edges[edges_count++] = (struct cycle_edge){i, other->number};
@@ -52,9 +52,9 @@ static void forget_refused(struct held_jobs *jobs)
         for (size_t k = 0; k < held->count; k++) {
             struct held_condition *condition = &held->conditions[k];
             const struct held *other =
-                condition->found ? names_find(jobs->jobs, text_of(condition->id)) : NULL;
+                condition->found ? names_find(jobs->jobs, held_job_id(condition)) : NULL;
             if (other && other->decision == HELD_REFUSED && other->number > i)
-                held_look_set_id(condition, TEXT(""));
+                held_look_set_id(jobs, condition, TEXT(""));
         }
     }
 }

@@ -17,18 +17,28 @@
 #include "stages/shared/approval_words.h"
 #include "stages/shared/sweep.h"
 
-void held_look_set_id(struct held_condition *condition, struct text id)
+void held_look_set_id(struct held_jobs *jobs, struct held_condition *condition, struct text id)
 {
-    static char none[] = "";
-    char *before = condition->owns_id ? condition->id : NULL;
-    condition->found = condition->owns_id = id.length > 0;
-    condition->id = id.length ? memory_copy_text(id) : none;
-    free(before);
+    condition->found = id.length > 0;
+    if (id.length)
+        dependency_await(jobs->dependencies, id, &condition->waits);
+    else
+        dependency_leave(jobs->dependencies, &condition->waits);
 }
 
 const char *held_look_name(const struct held *held)
 {
     return (const char *)(held->conditions + held->count);
+}
+
+const char *held_job_name(const struct held_condition *condition)
+{
+    return (const char *)condition->held->conditions + condition->job_at;
+}
+
+struct text held_job_id(const struct held_condition *condition)
+{
+    return dependency_id(&condition->waits);
 }
 
 static void forget_approval(struct held *held)
@@ -43,11 +53,10 @@ static void forget_approval(struct held *held)
     held->approval = NULL;
 }
 
-void held_look_forget(struct held *held)
+void held_look_forget(struct held_jobs *jobs, struct held *held)
 {
     for (size_t i = 0; i < held->count; i++)
-        if (held->conditions[i].owns_id)
-            free(held->conditions[i].id);
+        dependency_leave(jobs->dependencies, &held->conditions[i].waits);
     free(held->conditions);
     free(held->sentence);
     forget_approval(held);
@@ -101,12 +110,14 @@ static char *put_words(char **words, struct text text)
     return put;
 }
 
-/* Take the conditions.  One block of memory: the conditions, and after them the job's name, and their texts. */
-static void take_conditions(struct held *held, const struct job_record *record)
+/* Take the conditions.  One block of memory: the conditions, and after them the job's name, and their words.  A
+ * job that was released waits for no other. */
+static void take_conditions(struct held_jobs *jobs, struct held *held,
+                            const struct job_record *record)
 {
-    size_t bytes = record->after_count * (sizeof(*held->conditions) + 2) + record->name.length + 1;
+    size_t bytes = record->after_count * (sizeof(*held->conditions) + 1) + record->name.length + 1;
     for (size_t i = 0; i < record->after_count; i++)
-        bytes += record->after[i].job.length + record->after[i].id.length;
+        bytes += record->after[i].job.length;
     held->count = (uint32_t)record->after_count;
     if (!held->count)
         return;
@@ -116,10 +127,13 @@ static void take_conditions(struct held *held, const struct job_record *record)
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
         const struct awaited *awaited = &record->after[i];
-        if (!after_condition_find(awaited->condition, &condition->condition))
-            condition->condition = AFTER_OK;
-        condition->job = put_words(&words, awaited->job);
-        condition->id = put_words(&words, awaited->id);
+        enum condition kind = AFTER_OK;
+        after_condition_find(awaited->condition, &kind);
+        condition->condition = kind;
+        condition->held = held;
+        condition->job_at = (uint32_t)(put_words(&words, awaited->job) - (char *)held->conditions);
+        if (awaited->id.length && !record->released)
+            dependency_await(jobs->dependencies, awaited->id, &condition->waits);
     }
 }
 
@@ -156,7 +170,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     struct control_request request;
     struct error error;
     struct text id = held_id(held);
-    held_look_forget(held);
+    held_look_forget(jobs, held);
     held->approved = held->rests = false;
     jobs->is_sorted = false;
     held->readable = true;
@@ -190,7 +204,7 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
         held->since = record.held ? record.held : record.accepted;
         held->priority = record.priority;
         held->released = record.released != 0;
-        take_conditions(held, &record);
+        take_conditions(jobs, held, &record);
         look_for_approval(jobs, held, job, &record);
     }
     arena_reset(jobs->arena);
@@ -200,7 +214,7 @@ static void forget(struct held_jobs *jobs, struct held *held)
 {
     if (!held)
         return;
-    held_look_forget(held);
+    held_look_forget(jobs, held);
     names_remove(jobs->jobs, held);
     jobs->is_sorted = false;
 }

@@ -28,7 +28,7 @@ static void ask_for_name(struct questions *questions, struct held *held,
     questions->askers = memory_grow(questions->askers, questions->count, &questions->capacity,
                                     sizeof(*questions->askers));
     questions->named[questions->count] =
-        (struct named_job){.name = text_of(condition->job),
+        (struct named_job){.name = text_of(held_job_name(condition)),
                            .uid = held->uid,
                            .id = held_id(held),
                            .unended = condition->condition == AFTER_SINGLETON};
@@ -42,9 +42,9 @@ static void ask_for_name(struct questions *questions, struct held *held,
 /* A singleton waits for one earlier job after the other, until none is left. */
 static bool awaits_other(struct held_jobs *jobs, struct held_condition *condition)
 {
-    if (!condition->id[0])
+    if (!condition->waits.on)
         return false;
-    enum dependency_state kind = dependency_find(jobs->dependencies, text_of(condition->id))->kind;
+    enum dependency_state kind = dependency_of(jobs->dependencies, &condition->waits)->kind;
     return kind != DEPENDENCY_DONE && kind != DEPENDENCY_LOST && kind != DEPENDENCY_GONE;
 }
 
@@ -53,39 +53,39 @@ static void ask_about_names(struct held_jobs *jobs, struct questions *questions,
 {
     for (size_t i = 0; i < held->count; i++) {
         struct held_condition *condition = &held->conditions[i];
-        struct text word = text_of(condition->job);
+        struct text word = text_of(held_job_name(condition));
         if (condition->condition == AFTER_SINGLETON) {
             if (!awaits_other(jobs, condition))
                 ask_for_name(questions, held, condition);
             continue;
         }
-        if (condition->id[0])
+        if (condition->waits.on)
             continue;
         enum dependency_state kind =
             id_valid(word) ? dependency_find(jobs->dependencies, word)->kind : DEPENDENCY_GONE;
         if (kind == DEPENDENCY_GONE)
             ask_for_name(questions, held, condition);
         else if (kind != DEPENDENCY_UNSURE)
-            held_look_set_id(condition, word);
+            held_look_set_id(jobs, condition, word);
     }
 }
 
 /* Take what was found for a name; a job that waits for itself, or for an id that is not there, is refused. */
-static void take_answer(struct held *held, struct held_condition *condition,
+static void take_answer(struct held_jobs *jobs, struct held *held, struct held_condition *condition,
                         const struct named_job *named_job)
 {
     struct text found = text_of(named_job->found);
     if (named_job->unended) {
         condition->none_left = !found.length;
-        if (found.length && !text_is(found, condition->id))
-            held_look_set_id(condition, found);
+        if (found.length && !text_equal(found, held_job_id(condition)))
+            held_look_set_id(jobs, condition, found);
         return;
     }
     const char *name = held_look_name(held);
     bool own_name = text_is(named_job->name, name);
     /* By its own name the job can only mean an earlier job. */
     if (found.length && !(own_name && text_compare(id_token(found), id_token(named_job->id)) > 0))
-        held_look_set_id(condition, found);
+        held_look_set_id(jobs, condition, found);
     else if (own_name)
         held_pass_decide(
             held, HELD_REFUSED,
@@ -105,7 +105,7 @@ static int answer(struct held_jobs *jobs, struct questions *questions, struct er
         return -1;
     for (size_t i = 0; i < questions->count; i++) {
         struct asker *asker = &questions->askers[i];
-        take_answer(asker->held, asker->condition, &questions->named[i]);
+        take_answer(jobs, asker->held, asker->condition, &questions->named[i]);
         asker->held->looked_for = true;
     }
     questions->count = 0;

@@ -16,9 +16,9 @@ int held_look(struct held_jobs *jobs, struct error *error);
 /* The name of a job that waits for others. */
 const char *held_look_name(const struct held *held);
 /* Free the facts about the job's conditions. */
-void held_look_forget(struct held *held);
+void held_look_forget(struct held_jobs *jobs, struct held *held);
 /* The job of a condition is found; or, with an empty id, it is looked for again. */
-void held_look_set_id(struct held_condition *condition, struct text id);
+void held_look_set_id(struct held_jobs *jobs, struct held_condition *condition, struct text id);
 
 /* Find the ids of the jobs that the names stand for.  -1 and a sentence when a directory could not
  * be read. */

@@ -35,7 +35,7 @@ void held_jobs_free(struct held_jobs *jobs)
     if (!jobs)
         return;
     for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
-        held_look_forget(held);
+        held_look_forget(jobs, held);
     names_free(jobs->jobs);
     names_free(jobs->holders);
     watch_close(jobs->watch);
@@ -69,10 +69,10 @@ bool held_pass_waits_for_jobs(const struct held *held)
     return held->readable && held->decision == HELD_WAITS && !held->kill && !held->released;
 }
 
-static void mark_hopeless(struct held *held, const struct held_condition *condition)
+static void mark_hopeless(struct held *held, const struct held_condition *condition,
+                          const struct dependency_status *dependency)
 {
-    const struct dependency_status *dependency = condition->dependency;
-    const char *id = condition->id, *word = hold_wanted(condition->condition);
+    const char *id = held_job_id(condition).data, *word = hold_wanted(condition->condition);
     if (dependency->kind == DEPENDENCY_GONE)
         held_pass_decide(held, HELD_LOST,
                          "The job waited for %s (%s), which is no longer in the spool.", id, word);
@@ -87,9 +87,8 @@ static void mark_hopeless(struct held *held, const struct held_condition *condit
 
 /* Is the condition met?  If not, *possible says whether it still can be. */
 static bool condition_holds(struct held_jobs *jobs, struct held_condition *condition,
-                            bool *possible)
+                            enum dependency_state kind, bool *possible)
 {
-    enum dependency_state kind = condition->dependency->kind;
     *possible = true;
     if (condition->condition == AFTER_SINGLETON)
         return condition->none_left;
@@ -105,7 +104,7 @@ static bool condition_holds(struct held_jobs *jobs, struct held_condition *condi
         return false;
     default:
         return condition->condition == AFTER_BEGUN &&
-               dependency_has_begun(jobs->dependencies, text_of(condition->id));
+               dependency_has_begun(jobs->dependencies, &condition->waits);
     }
 }
 
@@ -132,11 +131,12 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
     }
     for (size_t i = 0; i < held->count && !held->released; i++) {
         struct held_condition *condition = &held->conditions[i];
+        const struct dependency_status *dependency = NULL;
         bool possible = true;
         condition->holds = false;
-        if (condition->id[0]) {
-            condition->dependency = dependency_find(jobs->dependencies, text_of(condition->id));
-            condition->holds = condition_holds(jobs, condition, &possible);
+        if (condition->waits.on) {
+            dependency = dependency_of(jobs->dependencies, &condition->waits);
+            condition->holds = condition_holds(jobs, condition, dependency->kind, &possible);
         } else if (condition->condition == AFTER_SINGLETON) {
             condition->holds = condition->none_left;
         } else if (now - held->since >= jobs->settings->after_unknown) {
@@ -146,11 +146,11 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
                 held, HELD_LOST,
                 "The job waited for a job of its owner that is called %s, and none was "
                 "submitted within %s.",
-                condition->job, patience);
+                held_job_name(condition), patience);
             return;
         }
         if (!possible) {
-            mark_hopeless(held, condition);
+            mark_hopeless(held, condition, dependency);
             return;
         }
         waits_for += !condition->holds;
@@ -168,8 +168,6 @@ static void decide_about(struct held_jobs *jobs, struct held *held, int64_t now)
 /* Decisions of the previous pass are made again, except that damage stays until the files are read again. */
 static void begin_again(struct held *held)
 {
-    for (size_t i = 0; i < held->count; i++)
-        held->conditions[i].dependency = NULL;
     if (held->decision == HELD_DAMAGED)
         return;
     free(held->sentence);
@@ -177,13 +175,20 @@ static void begin_again(struct held *held)
     held->decision = HELD_WAITS;
 }
 
+static void tell_nobody(void *context, struct dependency_waiter *waiter)
+{
+    (void)context;
+    (void)waiter;
+}
+
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
 {
-    dependencies_begin(jobs->dependencies);
     jobs->pass++;
     jobs->soonest = 0;
     if (held_look(jobs, error))
         return -1;
+    dependencies_doubt_all(jobs->dependencies);
+    dependencies_look(jobs->dependencies, tell_nobody, NULL);
     for (size_t i = 0; i < jobs->count; i++)
         begin_again(jobs->by_age[i]);
     if (held_names_find(jobs, error)) {
@@ -193,7 +198,6 @@ int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
     held_cycles_refuse(jobs);
     for (size_t i = 0; i < jobs->count; i++)
         decide_about(jobs, jobs->by_age[i], now);
-    dependencies_end(jobs->dependencies);
     return 0;
 }
 
@@ -226,11 +230,12 @@ void held_explain(const struct held_jobs *jobs, const struct held *held, struct 
         view.begin = held->begin;
     for (size_t i = 0; i < held->count && !held->released; i++) {
         const struct held_condition *condition = &held->conditions[i];
-        const struct dependency_status *dependency = condition->dependency;
+        const struct dependency_status *dependency =
+            condition->waits.on ? dependency_of(jobs->dependencies, &condition->waits) : NULL;
         awaited[i] =
-            (struct awaited){.job = text_of(condition->job),
+            (struct awaited){.job = text_of(held_job_name(condition)),
                              .condition = text_of(after_condition_name(condition->condition)),
-                             .id = text_of(condition->id)};
+                             .id = held_job_id(condition)};
         if (!condition->holds)
             reasons[view.count++] = (struct hold_reason){
                 .awaited = &awaited[i],

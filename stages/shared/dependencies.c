@@ -18,8 +18,7 @@ struct dependency {
     struct dependency_waiter *waiters;
     struct timespec changed; /* of its directory in failed/ when its record was read; 0: in doubt */
     int64_t gone;            /* of clock_elapsed: since when it has been nowhere; 0: it is not */
-    uint64_t pass;           /* in which it was asked for, */
-    uint64_t asked;          /* and in which whether it has begun */
+    uint32_t asked;          /* whether it has begun: before which look */
     bool begun;              /* its log says so */
     bool seen;               /* it was somewhere once */
     bool is_known;           /* it was looked up */
@@ -29,7 +28,7 @@ struct dependency {
 struct dependencies {
     const struct spool *spool;
     int64_t patience;
-    uint64_t pass;
+    uint32_t looks;
     struct names *known; /* id -> struct dependency */
     struct dependency **doubted;
     size_t count, capacity; /* of those */
@@ -40,7 +39,7 @@ static char no_reason[] = "";
 struct dependencies *dependencies_new(const struct spool *spool, int64_t patience)
 {
     struct dependencies *dependencies = memory_allocate(sizeof(*dependencies));
-    *dependencies = (struct dependencies){.spool = spool, .patience = patience};
+    *dependencies = (struct dependencies){.spool = spool, .patience = patience, .looks = 1};
     dependencies->known = names_new(SIZE_MAX, sizeof(struct dependency));
     return dependencies;
 }
@@ -93,6 +92,7 @@ void dependencies_doubt_all(struct dependencies *dependencies)
         doubt(dependencies, dependency);
 }
 
+/* The next look forgets it if nobody waits for it. */
 static struct dependency *know(struct dependencies *dependencies, struct text id)
 {
     struct dependency *dependency = names_find(dependencies->known, id);
@@ -100,6 +100,7 @@ static struct dependency *know(struct dependencies *dependencies, struct text id
         return dependency;
     dependency = names_add(dependencies->known, id);
     dependency->status.reason = no_reason;
+    doubt(dependencies, dependency);
     return dependency;
 }
 
@@ -113,8 +114,6 @@ void dependency_await(struct dependencies *dependencies, struct text id,
     if (waiter->next)
         waiter->next->link = &waiter->next;
     dependency->waiters = waiter;
-    if (!dependency->is_known)
-        doubt(dependencies, dependency);
 }
 
 void dependency_leave(struct dependencies *dependencies, struct dependency_waiter *waiter)
@@ -286,29 +285,7 @@ const struct dependency_status *dependency_of(struct dependencies *dependencies,
 
 const struct dependency_status *dependency_find(struct dependencies *dependencies, struct text id)
 {
-    struct dependency *dependency = know(dependencies, id);
-    if (dependency->pass != dependencies->pass)
-        look(dependencies, dependency);
-    dependency->pass = dependencies->pass;
-    return &dependency->status;
-}
-
-void dependencies_begin(struct dependencies *dependencies)
-{
-    dependencies->pass++;
-}
-
-void dependencies_end(struct dependencies *dependencies)
-{
-    struct dependency *next;
-    struct dependency *dependency = names_first(dependencies->known);
-    for (; dependency; dependency = next) {
-        next = names_after(dependency);
-        if (dependency->pass == dependencies->pass || dependency->waiters || dependency->is_doubted)
-            continue;
-        free_reason(dependency);
-        names_remove(dependencies->known, dependency);
-    }
+    return status_of(dependencies, know(dependencies, id));
 }
 
 void dependencies_look(struct dependencies *dependencies, dependency_visit *visit, void *context)
@@ -317,6 +294,7 @@ void dependencies_look(struct dependencies *dependencies, dependency_visit *visi
     size_t count = dependencies->count;
     dependencies->doubted = NULL;
     dependencies->count = dependencies->capacity = 0;
+    dependencies->looks++;
     for (size_t i = 0; i < count; i++) {
         struct dependency *dependency = doubted[i];
         dependency->is_doubted = false;
@@ -360,12 +338,12 @@ static bool look_for_start(const struct spool *spool, struct text id)
     return begun;
 }
 
-bool dependency_has_begun(struct dependencies *dependencies, struct text id)
+bool dependency_has_begun(struct dependencies *dependencies, const struct dependency_waiter *waiter)
 {
-    struct dependency *dependency = know(dependencies, id);
-    if (!dependency->begun && dependency->asked != dependencies->pass) {
-        dependency->asked = dependencies->pass;
-        dependency->begun = look_for_start(dependencies->spool, id);
+    struct dependency *dependency = waiter->on;
+    if (!dependency->begun && dependency->asked != dependencies->looks) {
+        dependency->asked = dependencies->looks;
+        dependency->begun = look_for_start(dependencies->spool, names_text(dependency));
     }
     return dependency->begun;
 }

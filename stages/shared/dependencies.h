@@ -53,21 +53,15 @@ struct text dependency_id(const struct dependency_waiter *waiter); /* "" if it w
 /* Does anybody wait for the job with that id? */
 bool dependency_is_awaited(const struct dependencies *dependencies, struct text id);
 
-/* How it is with the job that is waited for.  Valid until dependencies_look(). */
+/* How it is with the job that is waited for, or with any other.  Valid until dependencies_look(). */
 const struct dependency_status *dependency_of(struct dependencies *dependencies,
                                               const struct dependency_waiter *waiter);
-
-/* Begin a pass, and end it; jobs that were not asked for in the pass are forgotten, unless somebody waits for
- * them. */
-void dependencies_begin(struct dependencies *dependencies);
-void dependencies_end(struct dependencies *dependencies);
-
-/* The id must be a valid one.  Valid until the end of the pass. */
 const struct dependency_status *dependency_find(struct dependencies *dependencies, struct text id);
 
-/* Has the job been started in any attempt?  Its log is read for that until it has, once in a pass.  False while that
- * cannot be read. */
-bool dependency_has_begun(struct dependencies *dependencies, struct text id);
+/* Has the job been started in any attempt?  Its log is read for that until it has, once between two looks.  False while
+ * that cannot be read. */
+bool dependency_has_begun(struct dependencies *dependencies,
+                          const struct dependency_waiter *waiter);
 
 /* Something may have happened to the job with that id, or to any. */
 void dependencies_doubt(struct dependencies *dependencies, struct text id);

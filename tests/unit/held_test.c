@@ -72,7 +72,7 @@ static void each_name_is_found_and_little_is_kept(void **state)
         assert_int_equal(held->decision, HELD_WAITS);
         assert_true(held->looked_for);
         assert_int_equal(held->conditions[0].holds, i == 0 || i == JOBS - 1);
-        assert_string_equal(held->conditions[1].id, "");
+        assert_true(text_is(held_job_id(&held->conditions[1]), ""));
     }
     struct buffer why = {0};
     held_explain(jobs, jobs->by_age[1], &why);

@@ -56,7 +56,7 @@ struct held_approval {
 struct held {
     struct timespec changed; /* mtime of its directory when it was read; 0: to be read again */
     uint32_t met;            /* the last pass that found it */
-    uint32_t number;         /* by age, in this pass */
+    uint32_t number;         /* in `by_age`, unless it rests */
     uint32_t count;          /* of conditions */
     uid_t uid;
     struct held_condition *conditions;  /* and behind them its name; NULL: none */
@@ -94,7 +94,8 @@ struct held_jobs {
     struct held **by_age; /* those of `jobs` that do not rest */
     size_t count;         /* of them; 0 where the last pass could not decide */
     size_t kept;          /* of them, in any case */
-    bool is_sorted; /* no job has come, gone, begun to rest or been read since `by_age` was made */
+    size_t capacity;
+    bool is_sorted; /* by age, those of `by_age` */
 };
 
 struct held_jobs *held_jobs_new(const struct spool *spool, const struct settings *settings);
@@ -106,6 +107,9 @@ int held_jobs_watch(struct held_jobs *jobs, const struct watch_settings *setting
 /* Make a pass: look at all jobs of held/ and decide about each.  The decisions are valid until the
  * next pass.  -1 and a sentence when a directory could not be read: then nothing is decided. */
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error);
+
+/* Once some were let rest, passes no longer look at those. */
+void held_jobs_leave_out_resting(struct held_jobs *jobs);
 
 struct text held_id(const struct held *held);
 /* The job of a condition: as the job file has it, and its id, "" while it is not known. */

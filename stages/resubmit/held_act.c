@@ -150,12 +150,10 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
 
 /* A job of which there is no news rests until its files are read again, if it waits for no job and its time has
  * come. */
-static void let_rest(struct acting *acting, struct held *held)
+static void let_rest(const struct acting *acting, struct held *held)
 {
     held->rests = held->readable && (held->changed.tv_sec || held->changed.tv_nsec) &&
                   held->count == 0 && held->begin <= acting->pass->now;
-    if (held->rests)
-        acting->resubmitter->held->is_sorted = false;
 }
 
 /* Act on what was decided of a held job: explain what it waits for, let it go on, or end it.  What fails is
@@ -265,4 +263,5 @@ void held_act(struct resubmitter *resubmitter, struct pass *pass)
     }
     move_ended(&acting);
     free(acting.ended);
+    held_jobs_leave_out_resting(jobs);
 }

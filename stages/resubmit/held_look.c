@@ -171,8 +171,8 @@ static void read_held(struct held_jobs *jobs, struct held *held, int job)
     struct error error;
     struct text id = held_id(held);
     held_look_forget(jobs, held);
-    held->approved = held->rests = false;
-    jobs->is_sorted = false;
+    held_awake_add(jobs, held);
+    held->approved = false;
     held->readable = true;
     if (read_request(held, job, CONTROL_HOLD, &request))
         held->hold = holder_of(jobs, &request);
@@ -215,8 +215,8 @@ static void forget(struct held_jobs *jobs, struct held *held)
     if (!held)
         return;
     held_look_forget(jobs, held);
+    held_awake_remove(jobs, held);
     names_remove(jobs->jobs, held);
-    jobs->is_sorted = false;
 }
 
 /* A job could not be looked at, and nothing may tell of it again. */
@@ -247,8 +247,8 @@ static int look_at_held(void *context, const struct job_place *place)
     if (!S_ISDIR(status.st_mode))
         return 0;
     if (!held && (held = names_add(jobs->jobs, id))) {
-        held->arrived = true;
-        jobs->is_sorted = false;
+        held->arrived = held->rests = true;
+        held_awake_add(jobs, held);
     }
     if (!held) {
         look_soon(jobs); /* more than MOST_HELD jobs: this one is read when others have gone */
@@ -284,41 +284,17 @@ static void forget_gone(struct held_jobs *jobs)
     }
 }
 
-static int compare_ages(const void *a, const void *b)
-{
-    const struct held *const *first = a, *const *second = b;
-    return text_compare(id_token(held_id(*first)), id_token(held_id(*second)));
-}
-
-static void sort_by_age(struct held_jobs *jobs)
-{
-    jobs->is_sorted = true;
-    free(jobs->by_age);
-    size_t count = 0, at = 0;
-    struct held *held;
-    for (held = names_first(jobs->jobs); held; held = names_after(held))
-        count += !held->rests;
-    jobs->by_age = memory_allocate((count + 1) * sizeof(*jobs->by_age));
-    for (held = names_first(jobs->jobs); held; held = names_after(held))
-        if (!held->rests)
-            jobs->by_age[at++] = held;
-    jobs->kept = count;
-    if (count)
-        qsort(jobs->by_age, count, sizeof(*jobs->by_age), compare_ages);
-    for (size_t i = 0; i < count; i++)
-        jobs->by_age[i]->number = (uint32_t)i;
-}
-
 /* Was it read too soon after a change to be sure of it, or was something decided of it that may have changed it? */
 static bool is_in_doubt(const struct held *held)
 {
     return (!held->changed.tv_sec && !held->changed.tv_nsec) || held->decision != HELD_WAITS;
 }
 
-/* Look at those again of which no event may tell, before any other job can be forgotten. */
+/* Look at those again of which no event may tell, before any other job can be forgotten.  The last takes the place of
+ * one that is gone. */
 static void look_again(struct held_jobs *jobs)
 {
-    for (size_t i = 0; i < jobs->kept; i++) {
+    for (size_t i = jobs->kept; i-- > 0;) {
         struct job_place place = {.state = STATE_HELD};
         struct text id = held_id(jobs->by_age[i]);
         if (!is_in_doubt(jobs->by_age[i]))
@@ -341,17 +317,11 @@ int held_look(struct held_jobs *jobs, struct error *error)
 {
     bool all = true;
     jobs->count = 0;
-    if (jobs->watch ? look_at_news(jobs, &all, error)
-                    : jobs_walk(jobs->spool, STATE_HELD, look_at_held, jobs)) {
-        if (!jobs->watch)
-            error_errno(error, "held/ could not be read");
-        sort_by_age(jobs);
+    if (!jobs->watch && jobs_walk(jobs->spool, STATE_HELD, look_at_held, jobs))
+        return error_errno(error, "held/ could not be read");
+    if (jobs->watch && look_at_news(jobs, &all, error))
         return -1;
-    }
     if (all)
         forget_gone(jobs);
-    if (!jobs->is_sorted)
-        sort_by_age(jobs);
-    jobs->count = jobs->kept;
-    return 0;
+    return all;
 }

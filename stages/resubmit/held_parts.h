@@ -1,5 +1,6 @@
 /* stages/resubmit/held_parts.h - what the parts of a pass over held/ share
  *
+ *   held_awake.c   knows which jobs do not rest
  *   held_look.c    reads the jobs' files
  *   held_names.c   finds which jobs are meant by the names they wait for
  *   held_cycles.c  refuses those that would wait for themselves
@@ -10,8 +11,8 @@
 
 #include "stages/resubmit/held.h"
 
-/* Read what has changed since the previous pass, forget jobs that are gone, and sort by age.  -1
- * and a sentence when held/ could not be read; no job is known then. */
+/* Read what has changed since the previous pass, and forget jobs that are gone.  1 when all were met that are
+ * there, 0 when that is not known, -1 and a sentence when held/ could not be read; no job is known then. */
 int held_look(struct held_jobs *jobs, struct error *error);
 /* The name of a job that waits for others. */
 const char *held_look_name(const struct held *held);
@@ -19,6 +20,11 @@ const char *held_look_name(const struct held *held);
 void held_look_forget(struct held_jobs *jobs, struct held *held);
 /* The job of a condition is found; or, with an empty id, it is looked for again. */
 void held_look_set_id(struct held_jobs *jobs, struct held_condition *condition, struct text id);
+
+/* Have passes look at the job until it rests; and no longer, as it is about to be forgotten. */
+void held_awake_add(struct held_jobs *jobs, struct held *held);
+void held_awake_remove(struct held_jobs *jobs, struct held *held);
+void held_awake_sort(struct held_jobs *jobs);
 
 /* Find the ids of the jobs that the names stand for.  -1 and a sentence when a directory could not
  * be read. */

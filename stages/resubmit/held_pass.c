@@ -184,9 +184,12 @@ static void tell_nobody(void *context, struct dependency_waiter *waiter)
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
 {
     jobs->pass++;
+    jobs->count = 0;
     jobs->soonest = 0;
-    if (held_look(jobs, error))
+    if (held_look(jobs, error) < 0)
         return -1;
+    held_awake_sort(jobs);
+    jobs->count = jobs->kept;
     dependencies_doubt_all(jobs->dependencies);
     dependencies_look(jobs->dependencies, tell_nobody, NULL);
     for (size_t i = 0; i < jobs->count; i++)

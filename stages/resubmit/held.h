@@ -5,8 +5,15 @@
  * resubmit stage, writes what was decided.
  *
  * Facts about a job stay in memory between passes, and are read again when its directory has
- * changed.  The state of another job is looked up once in a pass (stages/shared/dependencies.h),
- * and one walk over the spool looks for all names of jobs that are not resolved yet.
+ * changed.  A job of which there is nothing to tell rests, and no pass looks at it, until it is woken: its
+ * files were read again, its time has come, or it is not as it was with a job that it waits for.  So a pass
+ * costs what has changed, not what waits.  The state of another job is looked up again
+ * (stages/shared/dependencies.h) when that job was met in failed/ or held/, has left submitted/, failed/ or
+ * held/ (watcher/departures.h), or was acted on.  Where this is not told, as on NFS, each pass looks at all; and
+ * so does one now and then, as an insurance.
+ *
+ * One walk over the spool looks for all names of jobs that are not resolved yet.  A job with such a name does not rest,
+ * nor one that waits for another in rendered/ or submitted/ to begin.
  *
  * A job that closes a cycle (stages/resubmit/cycles.h) is refused, and the older ones of the cycle go on
  * waiting for a job of that name.
@@ -20,6 +27,7 @@
 #include "request/description.h"
 #include "spool/settings.h"
 #include "stages/shared/hold.h"
+#include "watcher/departures.h"
 #include "watcher/watch.h"
 
 enum held_decision {
@@ -75,7 +83,8 @@ struct held {
     bool looked_for; /* its names were searched for in all of done/ */
     bool released;   /* what it waited for has happened once */
     bool approved;
-    bool rests; /* `why` says what it waits for, which stays so until it is read again */
+    bool rests;             /* `why` says what it waits for, which stays so until it is woken, */
+    bool rests_until_begin; /* and that is at its time at the latest */
     enum held_decision decision : 8;
 };
 
@@ -85,12 +94,16 @@ struct held_jobs {
     struct names *jobs;    /* id -> struct held */
     struct names *holders; /* who holds jobs -> struct control_request, without its time */
     struct watch *watch;   /* on held/; NULL: a pass looks at all jobs */
+    struct departures
+        *departures; /* of jobs that may be waited for; NULL: a pass looks at all those */
     struct dependencies *dependencies;
     struct arena *arena;
     uint32_t pass;
     /* When to look again: the first time at which a job that waits for nothing else begins, or soon where one waits
      * for another to begin, of which no directory tells; 0: no such job. */
     int64_t soonest;
+    int64_t
+        next_begin; /* the first time of one that rests until then, or sooner; 0: there is none */
     struct held **by_age; /* those of `jobs` that do not rest */
     size_t count;         /* of them; 0 where the last pass could not decide */
     size_t kept;          /* of them, in any case */
@@ -108,7 +121,11 @@ int held_jobs_watch(struct held_jobs *jobs, const struct watch_settings *setting
  * next pass.  -1 and a sentence when a directory could not be read: then nothing is decided. */
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error);
 
-/* Once some were let rest, passes no longer look at those. */
+/* Something may have happened to the job with that id, for which others may wait. */
+void held_jobs_doubt(struct held_jobs *jobs, struct text id);
+/* Let the job rest, of which there is no news, if nothing but what would wake it can change that. */
+void held_jobs_let_rest(struct held_jobs *jobs, struct held *held, int64_t now);
+/* Once that was done, passes no longer look at those that rest. */
 void held_jobs_leave_out_resting(struct held_jobs *jobs);
 
 struct text held_id(const struct held *held);

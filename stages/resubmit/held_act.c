@@ -148,14 +148,6 @@ static int write_end(struct acting *acting, struct held *held, int job, struct e
     return diagnosis_write(&diagnosis, job, &record, false, acting->pass->now, error);
 }
 
-/* A job of which there is no news rests until its files are read again, if it waits for no job and its time has
- * come. */
-static void let_rest(const struct acting *acting, struct held *held)
-{
-    held->rests = held->readable && (held->changed.tv_sec || held->changed.tv_nsec) &&
-                  held->count == 0 && held->begin <= acting->pass->now;
-}
-
 /* Act on what was decided of a held job: explain what it waits for, let it go on, or end it.  What fails is
  * logged and tried again in the next pass. */
 static void act_on(struct acting *acting, struct held *held)
@@ -166,7 +158,7 @@ static void act_on(struct acting *acting, struct held *held)
     bool arrived = held->arrived;
     if (held->decision == HELD_WAITS &&
         (!held->readable || (!arrived && !has_news(resubmitter, held)))) {
-        let_rest(acting, held);
+        held_jobs_let_rest(resubmitter->held, held, acting->pass->now);
         return;
     }
     /* Others may wait for this one: it is next. */

@@ -12,7 +12,7 @@ void held_awake_add(struct held_jobs *jobs, struct held *held)
 {
     if (!held->rests)
         return;
-    held->rests = false;
+    held->rests = held->rests_until_begin = false;
     jobs->by_age = memory_grow(jobs->by_age, jobs->kept, &jobs->capacity, sizeof(*jobs->by_age));
     held->number = (uint32_t)jobs->kept;
     jobs->by_age[jobs->kept++] = held;
@@ -42,6 +42,89 @@ void held_awake_sort(struct held_jobs *jobs)
     for (size_t i = 0; i < jobs->kept && !jobs->is_sorted; i++)
         jobs->by_age[i]->number = (uint32_t)i;
     jobs->is_sorted = true;
+}
+
+/* Its time is to come. */
+static void note_begin(struct held_jobs *jobs, const struct held *held)
+{
+    if (!jobs->next_begin || held->begin < jobs->next_begin)
+        jobs->next_begin = held->begin;
+}
+
+static void wake_due(struct held_jobs *jobs, int64_t now)
+{
+    jobs->next_begin = 0;
+    for (struct held *held = names_first(jobs->jobs); held; held = names_after(held)) {
+        if (!held->rests_until_begin)
+            continue;
+        if (held->begin <= now)
+            held_awake_add(jobs, held);
+        else
+            note_begin(jobs, held);
+    }
+}
+
+static void wake_all(struct held_jobs *jobs)
+{
+    for (struct held *held = names_first(jobs->jobs); held; held = names_after(held))
+        if (held->count && !held->released)
+            held_awake_add(jobs, held);
+    dependencies_doubt_all(jobs->dependencies);
+}
+
+static void wake_waiter(void *context, struct dependency_waiter *waiter)
+{
+    struct held_condition *condition = (struct held_condition *)(void *)waiter;
+    held_awake_add(context, condition->held);
+}
+
+void held_awake_call(struct held_jobs *jobs, bool all, int64_t now)
+{
+    if (all)
+        wake_all(jobs);
+    if (jobs->next_begin && jobs->next_begin <= now)
+        wake_due(jobs, now);
+    dependencies_look(jobs->dependencies, wake_waiter, jobs);
+}
+
+/* Only one for which another waits can stand in a cycle, and only with those that it waits for, and they, and so on. */
+void held_awake_follow(struct held_jobs *jobs)
+{
+    for (size_t i = 0; i < jobs->kept; i++) {
+        const struct held *held = jobs->by_age[i];
+        if (!held->count || !held_pass_waits_for_jobs(held) ||
+            !dependency_is_awaited(jobs->dependencies, held_id(held)))
+            continue;
+        for (size_t k = 0; k < held->count; k++) {
+            struct held *other = names_find(jobs->jobs, held_job_id(&held->conditions[k]));
+            if (other && other->count && !other->released)
+                held_awake_add(jobs, other);
+        }
+    }
+}
+
+/* Is the job woken when it is no longer so with its condition? */
+static bool is_told(const struct held_jobs *jobs, const struct held_condition *condition)
+{
+    if (!condition->waits.on)
+        return false;
+    enum dependency_state kind = dependency_of(jobs->dependencies, &condition->waits)->kind;
+    if (condition->condition == AFTER_SINGLETON)
+        return kind != DEPENDENCY_DONE && kind != DEPENDENCY_LOST && kind != DEPENDENCY_GONE;
+    if (condition->condition == AFTER_BEGUN)
+        return condition->holds || kind == DEPENDENCY_HELD || kind == DEPENDENCY_FAILED;
+    return true;
+}
+
+void held_jobs_let_rest(struct held_jobs *jobs, struct held *held, int64_t now)
+{
+    bool rests = held->readable && (held->changed.tv_sec || held->changed.tv_nsec);
+    for (size_t i = 0; i < held->count && rests && !held->released; i++)
+        rests = is_told(jobs, &held->conditions[i]);
+    held->rests = rests;
+    held->rests_until_begin = rests && held->begin > now;
+    if (held->rests_until_begin)
+        note_begin(jobs, held);
 }
 
 void held_jobs_leave_out_resting(struct held_jobs *jobs)

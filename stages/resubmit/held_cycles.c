@@ -4,6 +4,7 @@
 #include "stages/resubmit/cycles.h"
 #include "stages/resubmit/held_parts.h"
 
+/* Those that rest stand in no cycle (held_awake_follow()). */
 static struct cycles *make_cycles(struct held_jobs *jobs)
 {
     size_t count = 0, edges_count = 0;
@@ -15,7 +16,7 @@ static struct cycles *make_cycles(struct held_jobs *jobs)
         for (size_t k = 0; k < held->count && held_pass_waits_for_jobs(held); k++) {
             struct text id = held_job_id(&held->conditions[k]);
             const struct held *other = id.length ? names_find(jobs->jobs, id) : NULL;
-            if (other && other->count && held_pass_waits_for_jobs(other))
+            if (other && other->count && !other->rests && held_pass_waits_for_jobs(other))
                 edges[edges_count++] = (struct cycle_edge){i, other->number};
         }
     }

@@ -235,6 +235,7 @@ static int look_at_held(void *context, const struct job_place *place)
     struct guard_before before;
     struct text id = text_of(place->id);
     struct held *held = names_find(jobs->jobs, id);
+    held_jobs_doubt(jobs, id);
     if (sys.fstatat(jobs->spool->states[STATE_HELD], place->id, &status, AT_SYMLINK_NOFOLLOW)) {
         if (errno == ENOENT) {
             forget(jobs, held);

@@ -1,6 +1,6 @@
 /* stages/resubmit/held_parts.h - what the parts of a pass over held/ share
  *
- *   held_awake.c   knows which jobs do not rest
+ *   held_awake.c   knows which jobs rest, and wakes them
  *   held_look.c    reads the jobs' files
  *   held_names.c   finds which jobs are meant by the names they wait for
  *   held_cycles.c  refuses those that would wait for themselves
@@ -21,9 +21,14 @@ void held_look_forget(struct held_jobs *jobs, struct held *held);
 /* The job of a condition is found; or, with an empty id, it is looked for again. */
 void held_look_set_id(struct held_jobs *jobs, struct held_condition *condition, struct text id);
 
-/* Have passes look at the job until it rests; and no longer, as it is about to be forgotten. */
+/* Have passes look at the job until held_jobs_let_rest(); and no longer, as it is about to be forgotten. */
 void held_awake_add(struct held_jobs *jobs, struct held *held);
 void held_awake_remove(struct held_jobs *jobs, struct held *held);
+/* Look at the awaited jobs in doubt, or at `all`, and wake those with whose jobs it is not as it was, or all that wait
+ * for others; and those whose time has come. */
+void held_awake_call(struct held_jobs *jobs, bool all, int64_t now);
+/* Wake those that may stand in a cycle with one that is awake. */
+void held_awake_follow(struct held_jobs *jobs);
 void held_awake_sort(struct held_jobs *jobs);
 
 /* Find the ids of the jobs that the names stand for.  -1 and a sentence when a directory could not

@@ -39,6 +39,7 @@ void held_jobs_free(struct held_jobs *jobs)
     names_free(jobs->jobs);
     names_free(jobs->holders);
     watch_close(jobs->watch);
+    departures_close(jobs->departures);
     dependencies_free(jobs->dependencies);
     arena_free(jobs->arena);
     free(jobs->by_age);
@@ -175,29 +176,55 @@ static void begin_again(struct held *held)
     held->decision = HELD_WAITS;
 }
 
-static void tell_nobody(void *context, struct dependency_waiter *waiter)
+void held_jobs_doubt(struct held_jobs *jobs, struct text id)
 {
-    (void)context;
-    (void)waiter;
+    dependencies_doubt(jobs->dependencies, id);
+}
+
+static void doubt_departed(void *context, struct text id)
+{
+    held_jobs_doubt(context, id);
+}
+
+/* Hear which jobs have left a directory, while any is waited for.  False when any may have left untold: then they are
+ * watched before they are looked at. */
+static bool hear_departures(struct held_jobs *jobs)
+{
+    static const enum state states[] = {STATE_SUBMITTED, STATE_FAILED, STATE_HELD};
+    int directories[ARRAY_COUNT(states)];
+    bool any = dependencies_any(jobs->dependencies);
+    if (any && jobs->departures && departures_collect(jobs->departures, doubt_departed, jobs))
+        return true;
+    departures_close(jobs->departures);
+    jobs->departures = NULL;
+    for (size_t i = 0; i < ARRAY_COUNT(states); i++)
+        directories[i] = jobs->spool->states[states[i]];
+    if (any && jobs->watch)
+        jobs->departures = departures_open(directories, ARRAY_COUNT(states));
+    return !any;
 }
 
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
 {
     jobs->pass++;
     jobs->count = 0;
-    jobs->soonest = 0;
-    if (held_look(jobs, error) < 0)
+    bool heard = hear_departures(jobs);
+    int met = held_look(jobs, error);
+    if (met < 0)
         return -1;
+    held_awake_call(jobs, met > 0 || !heard || !watch_hears_all(jobs->watch), now);
     held_awake_sort(jobs);
     jobs->count = jobs->kept;
-    dependencies_doubt_all(jobs->dependencies);
-    dependencies_look(jobs->dependencies, tell_nobody, NULL);
+    jobs->soonest = jobs->next_begin;
     for (size_t i = 0; i < jobs->count; i++)
         begin_again(jobs->by_age[i]);
     if (held_names_find(jobs, error)) {
         jobs->count = 0;
         return -1;
     }
+    held_awake_follow(jobs);
+    held_awake_sort(jobs);
+    jobs->count = jobs->kept;
     held_cycles_refuse(jobs);
     for (size_t i = 0; i < jobs->count; i++)
         decide_about(jobs, jobs->by_age[i], now);

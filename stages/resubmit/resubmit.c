@@ -199,6 +199,7 @@ static int look_at_job(void *context, const struct job_place *place)
 {
     struct pass *pass = context;
     struct waiting *waiting = know_job(pass->resubmitter, place);
+    held_jobs_doubt(pass->resubmitter->held, text_of(place->id));
     if (waiting)
         waiting->is_asked = is_asked(pass->resubmitter, place->id);
     return 0;
@@ -322,6 +323,8 @@ static void doubt_handled(struct resubmitter *resubmitter, const struct pass *pa
                                       ? names_find(resubmitter->jobs, text_of(action->id))
                                       : NULL;
         struct stat status;
+        if (action->kind != ACTION_NONE)
+            held_jobs_doubt(resubmitter->held, text_of(action->id));
         if (!waiting)
             continue;
         waiting->changed = (struct timespec){0};

@@ -8,9 +8,9 @@
  * changed.  A job of which there is nothing to tell rests, and no pass looks at it, until it is woken: its
  * files were read again, its time has come, or it is not as it was with a job that it waits for.  So a pass
  * costs what has changed, not what waits.  The state of another job is looked up again
- * (stages/shared/dependencies.h) when that job was met in failed/ or held/, has left submitted/, failed/ or
- * held/ (watcher/departures.h), or was acted on.  Where this is not told, as on NFS, each pass looks at all; and
- * so does one now and then, as an insurance.
+ * (stages/shared/dependencies.h) when that job was met in failed/ or held/, or has left submitted/, failed/ or
+ * held/ (watcher/departures.h).  Where this is not told, as on NFS, each pass looks at all; and so does one now
+ * and then, as an insurance.
  *
  * One walk over the spool looks for all names of jobs that are not resolved yet.  A job with such a name does not rest,
  * nor one that waits for another in rendered/ or submitted/ to begin.

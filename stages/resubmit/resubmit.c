@@ -323,8 +323,6 @@ static void doubt_handled(struct resubmitter *resubmitter, const struct pass *pa
                                       ? names_find(resubmitter->jobs, text_of(action->id))
                                       : NULL;
         struct stat status;
-        if (action->kind != ACTION_NONE)
-            held_jobs_doubt(resubmitter->held, text_of(action->id));
         if (!waiting)
             continue;
         waiting->changed = (struct timespec){0};

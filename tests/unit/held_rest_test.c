@@ -16,7 +16,7 @@
 #include "stages/resubmit/inside.h"
 #include "stages/shared/control.h"
 
-enum { JOBS_MOST = 48, HISTORIES = 24, STEPS = 60, ROUNDS_MOST = 60, NAMES = 5, AFTER = 3 };
+enum { JOBS_MOST = 48, HISTORIES = 12, STEPS = 60, ROUNDS_MOST = 60, NAMES = 5, AFTER = 3 };
 
 static const int64_t spring = 1806408000000; /* 2027-03-30 */
 static struct system_calls real;

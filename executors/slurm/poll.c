@@ -1,10 +1,8 @@
 /* executors/slurm/poll.c - the state of jobs, by one list for all of them
  *
  * Repairs are made on the way, many at once: a held job that was not released is released; of a job
- * that Slurm has twice, one is cancelled, after it was held if it may begin; a job that slurmctld has
- * forgotten is submitted again, under the same token, when it was missing for some seconds and never
- * began.  A forgotten job that began counts as running as long as its heartbeat goes on, and as
- * vanished after that.
+ * that Slurm has twice, one is cancelled, after it was held if it may begin; what slurmctld has forgotten
+ * is submitted again, or goes on as it is (missing.h).
  *
  * No repair starts a job that is being stopped.
  */
@@ -16,62 +14,29 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/system.h"
-#include "executors/slurm/accounting.h"
-#include "executors/slurm/assess.h"
 #include "executors/slurm/files.h"
+#include "executors/slurm/missing.h"
 #include "executors/slurm/numbers.h"
 #include "executors/slurm/table.h"
 #include "executors/slurm/usage.h"
 
-enum {
-    RESUBMISSIONS_MOST = 5,
-    REPAIRS_MOST = 256 /* requests of one poll beside the list */
-};
-
-static const int64_t missing_patience = 3000; /* milliseconds until a missing job is believed so */
-static const int64_t outage_patience = 5000;  /* ... that lists may take which fail all the same:
-                                                 a token that is not good fails at once */
-static const int64_t accounting_patience = 60000; /* ... and until it is done without slurmdbd */
-static const int64_t orphan_patience =
-    10000; /* ... and until what has no directory is none of a job */
-static const int64_t heartbeat_timeout =
-    150000; /* ... and until one whose heart does not beat is dead:
-               it beats every 10 s, and NFS may be late by 60 */
-
-struct asked {
-    struct job_poll *poll;
-    struct slurm_job *job;
-    const char *user; /* in whose list to look for it */
-    struct slurm_records records;
-    struct slurm_need need;
-    bool missing;
-    bool listed; /* its list was answered */
-};
-
-struct polling {
-    struct slurm *slurm;
-    struct arena *arena; /* for answers */
-    struct arena *scratch;
-    struct asked *asked;
-    size_t count;
-    struct slurm_call *calls; /* room for REPAIRS_MOST */
-    struct slurm_call **batch;
-    struct slurm_job **resubmitted; /* of each call that submits a job again; else NULL */
-    size_t repairs;
-};
+/* Milliseconds that lists may take which fail all the same: a token that is not good fails at once. */
+static const int64_t outage_patience = 5000;
+/* ... and until what has no directory is none of a job. */
+static const int64_t orphan_patience = 10000;
 
 /* ---- the list ---- */
 
 /* Request the list, or one list for each user where users have tokens of their own.  When some lists
  * fail, only the jobs of these users stay unknown; once failures have taken outage_patience, no
  * further list is requested. */
-static int refresh_tables(struct polling *polling, struct error *error)
+static int refresh_tables(struct slurm_polling *polling, struct error *error)
 {
     bool differ = slurm_api_differs_by_user(polling->slurm->connection);
     size_t answered = 0;
     int64_t lost = 0; /* milliseconds that went into lists that failed */
     for (size_t i = 0; i < polling->count; i++) {
-        struct asked *asked = &polling->asked[i];
+        struct slurm_asked *asked = &polling->asked[i];
         size_t before = 0;
         while (before < i && differ && strcmp(polling->asked[before].user, asked->user) != 0)
             before++;
@@ -90,7 +55,7 @@ static int refresh_tables(struct polling *polling, struct error *error)
 }
 
 /* Find the job's records, without those of other users. */
-static void find_records(struct polling *polling, struct asked *asked)
+static void find_records(struct slurm_polling *polling, struct slurm_asked *asked)
 {
     struct slurm_records found =
         slurm_table_find(polling->slurm, asked->user, asked->poll->id, asked->poll->attempt);
@@ -105,10 +70,11 @@ static void find_records(struct polling *polling, struct asked *asked)
 
 /* ---- requests beside it ---- */
 
-static struct slurm_call *add_call(struct polling *polling, const struct asked *asked)
+struct slurm_call *slurm_polling_add_call(struct slurm_polling *polling,
+                                          const struct slurm_asked *asked)
 {
     if (polling->repairs == REPAIRS_MOST)
-        return NULL; /* the next poll does the rest */
+        return NULL;
     struct slurm_call *call = &polling->calls[polling->repairs];
     *call = (struct slurm_call){.method = "POST", .user = asked->user};
     polling->resubmitted[polling->repairs] = NULL;
@@ -120,8 +86,8 @@ typedef void update_body(struct buffer *out, const struct slurm_version *version
                          const char *name);
 
 /* The call becomes an update of the record's job. */
-static void write_update(struct polling *polling, const struct slurm_version *version,
-                         const struct asked *asked, const struct slurm_record *record,
+static void write_update(struct slurm_polling *polling, const struct slurm_version *version,
+                         const struct slurm_asked *asked, const struct slurm_record *record,
                          update_body *write_body, struct slurm_call *call)
 {
     char token[SLURM_TOKEN_SIZE];
@@ -135,19 +101,19 @@ static void write_update(struct polling *polling, const struct slurm_version *ve
     call->body = arena_take(polling->scratch, &body);
 }
 
-static void add_release(struct polling *polling, const struct slurm_version *version,
-                        const struct asked *asked)
+static void add_release(struct slurm_polling *polling, const struct slurm_version *version,
+                        const struct slurm_asked *asked)
 {
-    struct slurm_call *call = add_call(polling, asked);
+    struct slurm_call *call = slurm_polling_add_call(polling, asked);
     if (call)
         write_update(polling, version, asked, asked->need.release, slurm_request_release, call);
 }
 
-static void add_ends(struct polling *polling, const struct slurm_version *version,
-                     const struct asked *asked)
+static void add_ends(struct slurm_polling *polling, const struct slurm_version *version,
+                     const struct slurm_asked *asked)
 {
     for (size_t i = 0; i < asked->need.end_count; i++) {
-        struct slurm_call *call = add_call(polling, asked);
+        struct slurm_call *call = slurm_polling_add_call(polling, asked);
         if (!call)
             return;
         const struct slurm_surplus *surplus = &asked->need.end[i];
@@ -161,182 +127,16 @@ static void add_ends(struct polling *polling, const struct slurm_version *versio
     }
 }
 
-/* Submit a job again that slurmctld has forgotten.  If the first submission runs after all, the
- * script sees to it that its program is started once. */
-static void resubmit(struct polling *polling, const struct slurm_version *version,
-                     struct asked *asked)
-{
-    struct slurm_job *job = asked->job;
-    struct slurm_call *call = add_call(polling, asked);
-    char token[SLURM_TOKEN_SIZE];
-    struct buffer body = {0};
-    struct error error;
-    if (!call)
-        return;
-    slurm_record_token(token, polling->slurm->spool, asked->poll->id, asked->poll->attempt,
-                       polling->slurm->executor.identity);
-    const struct slurm_submission what = {
-        .token = token,
-        .id = asked->poll->id,
-        .attempt = asked->poll->attempt,
-        .directory = slurm_path_of_job(polling->slurm, polling->scratch, job->name),
-        .time_limit = job->facts.time_limit,
-        .held = true,
-    };
-    if (slurm_request_submit(&body, version, job->manifest, &what, &error)) {
-        log_warn("%s cannot be submitted again: %s", asked->poll->id, error.text);
-        polling->repairs--;
-        buffer_free(&body);
-        return;
-    }
-    call->path = slurm_path(polling->scratch, version, "job/submit");
-    call->body = arena_take(polling->scratch, &body);
-    polling->resubmitted[polling->repairs - 1] = job;
-    job->resubmissions++;
-    job->missing = 0; /* look for it again before the next resubmission */
-    log_say("slurmctld has forgotten %s, which is submitted again", asked->poll->id);
-}
-
-/* ---- jobs that Slurm does not know ---- */
-
-/* Do the files say how the whole job ended? */
-static bool has_ended(const struct slurm_job *job)
-{
-    if (!job->manifest->array_count)
-        return job->ended;
-    for (size_t i = 0; i < job->task_count; i++)
-        if (!job->tasks[i].ended)
-            return false;
-    return true;
-}
-
-static void tell_vanished(struct asked *asked, const char *words)
-{
-    asked->poll->phase = PHASE_VANISHED;
-    snprintf(asked->poll->detail, sizeof(asked->poll->detail), "%s", words);
-}
-
-/* Handle a job without a record at Slurm.  True when its files, or an earlier decision, say how it
- * ended; `missing` is set when the accounting is to be asked. */
-static bool judge_missing(struct polling *polling, struct asked *asked)
-{
-    struct slurm_job *job = asked->job;
-    struct job_poll *poll = asked->poll;
-    int64_t now = clock_elapsed();
-    struct error error;
-    asked->missing = false;
-    if (!job->known) {
-        tell_vanished(asked, "slurmctld does not know the job, and its directory is gone");
-        return false;
-    }
-    if (!job->missing)
-        job->missing = now ? now : 1;
-    if (slurm_files_read(polling->slurm, job, &error)) {
-        snprintf(poll->detail, sizeof(poll->detail), "%.500s", error.text);
-        poll->phase = PHASE_UNKNOWN;
-        return false;
-    }
-    if (has_ended(job) || job->decided)
-        return true;
-    if (now - job->missing < missing_patience && !poll->ending) {
-        poll->phase = PHASE_UNKNOWN;
-        return false;
-    }
-    asked->missing = true;
-    return false;
-}
-
-/* Decide about a job that neither Slurm, nor its files, nor the accounting know the end of: it runs, has
- * vanished, or is submitted again. */
-static void settle_missing(struct polling *polling, const struct slurm_version *version,
-                           struct asked *asked)
-{
-    struct slurm_job *job = asked->job;
-    struct job_poll *poll = asked->poll;
-    bool alive = clock_elapsed() - job->alive_since < heartbeat_timeout;
-    if (job->begun && !job->manifest->array_count && alive) {
-        poll->phase = PHASE_RUNNING;
-        snprintf(poll->detail, sizeof(poll->detail),
-                 "slurmctld has forgotten the job, and it still runs as job %s was", job->begun_as);
-    } else if (poll->ending) {
-        tell_vanished(asked, "slurmctld does not know the job");
-    } else if (job->begun && !job->manifest->array_count) {
-        tell_vanished(asked, "slurmctld has forgotten the job, and its heartbeat has stopped");
-    } else if (job->resubmissions >= RESUBMISSIONS_MOST) {
-        tell_vanished(asked, "slurmctld has forgotten the job again and again");
-    } else {
-        poll->phase = PHASE_WAITING;
-        snprintf(poll->detail, sizeof(poll->detail),
-                 "slurmctld has forgotten the job; it is submitted again");
-        resubmit(polling, version, asked);
-    }
-}
-
-/* Assess a missing job by slurmdbd's records, if all of them have ended. */
-static void take_accounting(struct polling *polling, struct asked *asked,
-                            const struct slurm_records *records)
-{
-    const struct slurm_records found =
-        slurm_records_of(records, asked->poll->id, asked->poll->attempt);
-    struct slurm_record *items =
-        arena_allocate(polling->scratch, (found.count + 1) * sizeof(*items));
-    asked->records = (struct slurm_records){.items = items};
-    for (size_t i = 0; i < found.count; i++) {
-        if (!text_equal(found.items[i].user, asked->job->facts.user))
-            continue;
-        if (!slurm_record_is_over(found.items[i].state))
-            return; /* slurmdbd was not told that slurmctld forgot it */
-        items[asked->records.count++] = found.items[i];
-    }
-    if (!asked->records.count)
-        return;
-    asked->missing = false;
-    slurm_assess(polling->slurm, polling->arena, asked->job, &asked->records, asked->poll,
-                 &asked->need);
-    asked->need = (struct slurm_need){0}; /* there is nothing left to repair */
-}
-
-/* Ask the accounting about the missing jobs. */
-static void ask_accounting(struct polling *polling)
-{
-    struct slurm_records records;
-    struct error error;
-    size_t missing = 0;
-    const char *user = "";
-    const char **names = arena_allocate(polling->scratch, (polling->count + 1) * sizeof(*names));
-    for (size_t i = 0; i < polling->count; i++)
-        if (polling->asked[i].missing) {
-            names[missing++] = polling->asked[i].job->name;
-            user = polling->asked[i].user;
-        }
-    if (!missing)
-        return;
-    /* Whoever asks sees the accounting of all users, as far as the site lets them. */
-    const struct slurm_accounting_query query = {
-        .user = slurm_api_differs_by_user(polling->slurm->connection) ? user : "",
-        .names = names,
-        .count = missing};
-    int answered = slurm_accounting_ask(polling->slurm, polling->scratch, &query, &records, &error);
-    for (size_t i = 0; i < polling->count && answered != 0; i++) {
-        struct asked *asked = &polling->asked[i];
-        if (asked->missing && answered > 0)
-            take_accounting(polling, asked, &records);
-        else if (asked->missing && clock_elapsed() - asked->job->missing < accounting_patience &&
-                 !asked->poll->ending)
-            asked->missing = false; /* PHASE_UNKNOWN */
-    }
-    if (answered < 0)
-        log_warn("jobs that slurmctld has forgotten cannot be looked up: %s", error.text);
-}
+/* ---- all of them ---- */
 
 /* What those used that have ended.  A job whose tasks still run, although its outcome is decided, is
  * asked about later. */
-static void add_usage(struct polling *polling)
+static void add_usage(struct slurm_polling *polling)
 {
     struct slurm_usage_asked *all =
         arena_allocate(polling->scratch, (polling->count + 1) * sizeof(*all));
     for (size_t i = 0; i < polling->count; i++) {
-        const struct asked *asked = &polling->asked[i];
+        const struct slurm_asked *asked = &polling->asked[i];
         size_t over = 0;
         for (size_t k = 0; k < asked->records.count; k++)
             over += slurm_record_is_over(asked->records.items[k].state);
@@ -348,12 +148,12 @@ static void add_usage(struct polling *polling)
 
 /* ---- all ---- */
 
-static void assess_job(struct polling *polling, struct asked *asked)
+static void assess_job(struct slurm_polling *polling, struct slurm_asked *asked)
 {
     struct slurm *slurm = polling->slurm;
     struct error error;
     find_records(polling, asked);
-    if (!asked->records.count && !judge_missing(polling, asked))
+    if (!asked->records.count && !slurm_missing_judge(polling, asked))
         return;
     if (asked->records.count)
         asked->job->missing = 0;
@@ -373,8 +173,8 @@ static void assess_job(struct polling *polling, struct asked *asked)
 /* Cancel orphans: jobs that wait at Slurm under a token of ours and have no directory.  Each is a
  * duplicate of a job that has ended, since a directory is made before its job is submitted, and removed
  * after its end. */
-static void add_orphans(struct polling *polling, const struct slurm_version *version,
-                        const struct asked *asked)
+static void add_orphans(struct slurm_polling *polling, const struct slurm_version *version,
+                        const struct slurm_asked *asked)
 {
     const struct slurm_records *all = slurm_table_all(polling->slurm, asked->user);
     int64_t clock = slurm_table_clock(polling->slurm, asked->user);
@@ -394,7 +194,7 @@ static void add_orphans(struct polling *polling, const struct slurm_version *ver
             sys.fstatat(polling->slurm->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
             errno != ENOENT)
             continue;
-        struct slurm_call *call = add_call(polling, asked);
+        struct slurm_call *call = slurm_polling_add_call(polling, asked);
         if (!call)
             return;
         slurm_call_cancel(call, polling->scratch, version, record);
@@ -402,7 +202,8 @@ static void add_orphans(struct polling *polling, const struct slurm_version *ver
 }
 
 /* Cancel resubmitted jobs whose number another job had before; the next poll submits them again. */
-static void drop_numbers(struct polling *polling, const struct slurm_version *version, int64_t mark)
+static void drop_numbers(struct slurm_polling *polling, const struct slurm_version *version,
+                         int64_t mark)
 {
     struct slurm_call *calls = arena_allocate(polling->scratch, REPAIRS_MOST * sizeof(*calls));
     size_t count = 0;
@@ -426,12 +227,12 @@ static void drop_numbers(struct polling *polling, const struct slurm_version *ve
         slurm_api_call_free(polling->batch[i]);
 }
 
-static void repair_jobs(struct polling *polling, const struct slurm_version *version)
+static void repair_jobs(struct slurm_polling *polling, const struct slurm_version *version)
 {
     for (size_t i = 0; i < polling->count; i++) {
-        struct asked *asked = &polling->asked[i];
+        struct slurm_asked *asked = &polling->asked[i];
         if (asked->missing)
-            settle_missing(polling, version, asked);
+            slurm_missing_settle(polling, version, asked);
         if (asked->need.release && !asked->poll->ending)
             add_release(polling, version, asked);
         add_ends(polling, version, asked);
@@ -454,7 +255,7 @@ static void repair_jobs(struct polling *polling, const struct slurm_version *ver
 }
 
 /* Find what is remembered of each job; a job whose files cannot be read now stays PHASE_UNKNOWN. */
-static void open_jobs(struct polling *polling, struct job_poll **jobs, size_t count)
+static void open_jobs(struct slurm_polling *polling, struct job_poll **jobs, size_t count)
 {
     struct error error;
     for (size_t i = 0; i < count; i++) {
@@ -465,7 +266,7 @@ static void open_jobs(struct polling *polling, struct job_poll **jobs, size_t co
             log_warn("%s: following it failed, and is retried: %s", jobs[i]->id, error.text);
             continue;
         }
-        polling->asked[polling->count++] = (struct asked){
+        polling->asked[polling->count++] = (struct slurm_asked){
             .poll = jobs[i], .job = job, .user = job->known ? job->facts.user.data : ""};
     }
 }
@@ -474,7 +275,7 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
                struct error *error)
 {
     struct slurm *slurm = slurm_of(executor);
-    struct polling polling = {.slurm = slurm, .arena = arena, .scratch = arena_new()};
+    struct slurm_polling polling = {.slurm = slurm, .arena = arena, .scratch = arena_new()};
     polling.asked = arena_allocate(polling.scratch, (count + 1) * sizeof(*polling.asked));
     polling.calls = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.calls));
     polling.batch = arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.batch));
@@ -488,7 +289,7 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
         if (polling.asked[i].listed)
             assess_job(&polling, &polling.asked[i]);
     if (version) {
-        ask_accounting(&polling);
+        slurm_missing_ask_accounting(&polling);
         add_usage(&polling);
         repair_jobs(&polling, version);
         slurm_numbers_keep(slurm);

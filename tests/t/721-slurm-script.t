@@ -81,11 +81,21 @@ type: single
 script: sleep 120
 JOB
 run long "$scratch/judged" & runner=$!
-wait_for 10 test -e "$scratch/judged/main-0.log"
+ok "a task that lasts shows that it lives" wait_for 20 test -s "$scratch/judged/alive"
 echo 193 >"$scratch/judged/ended"
 ok "a run that was taken for dead ends itself" wait_for 10 grep -q -- '--signal=KILL --full 77' "$scratch/judged/.scancel"
 wait "$runner"
 is "$(content "$scratch/judged/ended")" 193 "and the diagnosis stands"
+
+# What ends soon needs few files.
+script soon <<'JOB'
+type: single
+script: echo ran
+JOB
+run soon "$scratch/store/soon-1-a1/job"
+is "$? $(content "$scratch/store/soon-1-a1/job/main-0.log")" "0 ran" "a short task is run"
+is "$(cd "$scratch/store/soon-1-a1/job" && find . -path ./.bin -prune -o -type f ! -name batch.log -print | sort | xargs)" \
+    "./ended ./job/script ./main-0.ended ./main-0.log ./main.image ./started" "and leaves these files: nothing says that it lives"
 
 # The attempt was given up, its directory taken away, and slurmctld knows nothing of it any more.
 run long "$scratch/taken" & runner=$!
@@ -105,13 +115,13 @@ mkdir -p "$scratch/several/.bin"
 cat >"$scratch/several/.bin/mv" <<'STOP'
 #!/bin/sh
 case $3 in
-*/job) echo "$(stat -c %a "$2/script" "$2/home" "$2/tmp" | xargs) ${3#"$DLSPOOL_DIRECTORY/"}" >>"$DLSPOOL_DIRECTORY/.moved" ;;
+*/job) echo "$(stat -c %a "$2/script") ${3#"$DLSPOOL_DIRECTORY/"}" >>"$DLSPOOL_DIRECTORY/.moved" ;;
 esac
 exec /bin/mv "$@"
 STOP
 chmod 755 "$scratch/several/.bin/mv"
 ELEMENTS=2 run several "$scratch/several"
-is "$(cat "$scratch/several/.moved")" "755 700 700 job" "the files of an array are there at once, with their modes, and are made once"
+is "$(cat "$scratch/several/.moved")" "755 job" "the files of an array are there at once, with their mode, and are made once"
 
 # ---- ends ----
 script signalled <<'JOB'
@@ -301,12 +311,16 @@ for round in 1 2 3 4 5; do
 done
 run grouped_limited "$scratch/k2"
 is "$? $(content "$scratch/k2/main-0.log")" "7 told" "and a batch script that runs its task itself tells it that its time is over"
-run grouped_long "$scratch/k3" & runner=$!
-wait_for 10 test -e "$scratch/k3/main-0.log"
-kill -TERM "$(pgrep -o -f "^bash $scratch/grouped_long.sh")"
-ok "and passes on what Slurm tells it" wait_for 10 test -s "$scratch/k3/main-0.ended"
-wait "$runner"
-is "$(content "$scratch/k3/main-0.ended")" 143 "so that the program ends of it"
+# Also before it shows signs of life, which is soon, or, in the second, late.
+sed 's/^brief=2 /brief=100 /' "$scratch/grouped_long.sh" >"$scratch/grouped_patient.sh"
+for name in long patient; do
+    run grouped_$name "$scratch/k-$name" & runner=$!
+    wait_for 10 test -e "$scratch/k-$name/main-0.log"
+    kill -TERM "$(pgrep -o -f "^bash $scratch/grouped_$name.sh")"
+    ok "and passes on what Slurm tells it ($name)" wait_for 10 test -s "$scratch/k-$name/main-0.ended"
+    wait "$runner"
+done
+is "$(content "$scratch/k-patient/main-0.ended")" 143 "so that the program ends of it"
 
 # ---- nodes and ports ----
 script peers <<'JOB'

@@ -27,12 +27,22 @@ static const int64_t orphan_patience = 10000;
 
 /* ---- the list ---- */
 
-/* Request the list, or one list for each user where users have tokens of their own.  When some lists
- * fail, only the jobs of these users stay unknown; once failures have taken outage_patience, no
- * further list is requested. */
+/* Is a job being stopped?  Then lists are requested, even those that are to rest. */
+static bool is_hurried(const struct slurm_polling *polling)
+{
+    for (size_t i = 0; i < polling->count; i++)
+        if (polling->asked[i].poll->ending)
+            return true;
+    return false;
+}
+
+/* Request the list, or one list for each user where users have tokens of their own, unless the last one
+ * is to do.  When some lists fail, only the jobs of these users stay unknown; once failures have taken
+ * outage_patience, no further list is requested. */
 static int refresh_tables(struct slurm_polling *polling, struct error *error)
 {
     bool differ = slurm_api_differs_by_user(polling->slurm->connection);
+    bool hurried = is_hurried(polling);
     size_t answered = 0;
     int64_t lost = 0; /* milliseconds that went into lists that failed */
     for (size_t i = 0; i < polling->count; i++) {
@@ -42,9 +52,13 @@ static int refresh_tables(struct slurm_polling *polling, struct error *error)
             before++;
         if (before < i) {
             asked->listed = polling->asked[before].listed;
+            asked->fresh = polling->asked[before].fresh;
+        } else if (!hurried && slurm_table_rests(polling->slurm, asked->user)) {
+            asked->listed = true;
         } else if (lost < outage_patience) {
             int64_t began = clock_elapsed();
-            asked->listed = slurm_table_refresh(polling->slurm, asked->user, error) == 0;
+            asked->fresh = slurm_table_refresh(polling->slurm, asked->user, error) == 0;
+            asked->listed = asked->fresh;
             lost += asked->listed ? 0 : clock_elapsed() - began;
             if (!asked->listed && differ)
                 log_warn("the jobs of user %s cannot be followed: %s", asked->user, error->text);
@@ -153,6 +167,8 @@ static void assess_job(struct slurm_polling *polling, struct slurm_asked *asked)
     struct slurm *slurm = polling->slurm;
     struct error error;
     find_records(polling, asked);
+    if (!asked->records.count && !asked->fresh)
+        return; /* PHASE_UNKNOWN: it may be younger than the list */
     if (!asked->records.count && !slurm_missing_judge(polling, asked))
         return;
     if (asked->records.count)
@@ -231,14 +247,15 @@ static void repair_jobs(struct slurm_polling *polling, const struct slurm_versio
 {
     for (size_t i = 0; i < polling->count; i++) {
         struct slurm_asked *asked = &polling->asked[i];
+        if (!asked->fresh)
+            continue; /* what the last list called for was done then */
         if (asked->missing)
             slurm_missing_settle(polling, version, asked);
         if (asked->need.release && !asked->poll->ending)
             add_release(polling, version, asked);
         add_ends(polling, version, asked);
     }
-    if (polling->count && polling->asked[0].listed &&
-        clock_elapsed() >= polling->slurm->orphans_due)
+    if (polling->count && polling->asked[0].fresh && clock_elapsed() >= polling->slurm->orphans_due)
         add_orphans(polling, version, &polling->asked[0]);
     if (!polling->repairs)
         return;

@@ -13,7 +13,8 @@ struct slurm_asked {
     struct slurm_records records;
     struct slurm_need need;
     bool missing;
-    bool listed; /* its list was answered */
+    bool listed; /* its list was answered, now or some seconds ago */
+    bool fresh;  /* ... now */
 };
 
 struct slurm_polling {

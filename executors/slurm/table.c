@@ -8,12 +8,19 @@
 #include "base/names.h"
 #include "executors/slurm/values.h"
 
+/* Milliseconds: a list that takes less is requested whenever it is wanted, and after another one the server rests
+ * for this many times what it took, up to some seconds. */
+static const int64_t list_is_light = 200;
+static const int64_t rests = 9;
+static const int64_t rest_most = 10000;
+
 struct list {            /* under the name of the user who asked */
     struct arena *arena; /* of the records */
     struct slurm_records records;
     int64_t as_of; /* slurmctld's clock before it was asked, in seconds; 0: not known */
     int64_t asked; /* of clock_elapsed(): when it was asked last, with an answer; 0: it was not */
-    int api;       /* of the version it was asked with */
+    int64_t took, took_before; /* milliseconds, of the last two that were answered */
+    int api;                   /* of the version it was asked with */
 };
 
 static struct text list_user(const struct slurm *slurm, const char *user)
@@ -109,12 +116,24 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     }
     list->as_of = result ? 0 : now;
     list->asked = result ? 0 : began;
+    list->took_before = result ? 0 : list->took;
+    list->took = result ? 0 : clock_elapsed() - began;
     bool large = call.response.length > 1 << 20;
     slurm_api_call_free(&call);
     arena_free(arena);
     if (large)
         malloc_trim(0); /* return the memory of a large list to the system */
     return result;
+}
+
+bool slurm_table_rests(const struct slurm *slurm, const char *user)
+{
+    const struct list *list = find_list(slurm, user);
+    if (!list || !list->asked)
+        return false;
+    int64_t took = list->took < list->took_before ? list->took : list->took_before;
+    int64_t rest = took < list_is_light ? 0 : took * rests < rest_most ? took * rests : rest_most;
+    return clock_elapsed() < list->asked + list->took + rest;
 }
 
 int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age,

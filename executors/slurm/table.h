@@ -19,6 +19,10 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
 int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age,
                               struct error *error);
 
+/* Is the list of that user to be left alone for now?  On a large or a busy cluster it may take a second, and so much of
+ * slurmctld's time: then it is requested during a tenth of the time at most. */
+bool slurm_table_rests(const struct slurm *slurm, const char *user);
+
 /* The records of a job as of the last refresh for that user; those of other users are left out
  * where the job's user is known and jobs run as their owners. */
 struct slurm_records slurm_table_find(const struct slurm *slurm, const char *user, const char *id,

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/system.h"
+#include "executors/slurm/bells.h"
 #include "executors/slurm/jobs.h"
 #include "executors/slurm/table.h"
 
@@ -251,6 +252,7 @@ void slurm_remove(struct executor *executor, struct job_call **batch, size_t cou
     arena_free(endings.arena);
     if (slurm->directory >= 0 && clock_elapsed() >= slurm->sweep_due) {
         slurm_directory_sweep(slurm->directory);
+        slurm_bells_sweep(slurm);
         slurm->sweep_due = clock_elapsed() + sweep_interval;
     }
 }

@@ -40,6 +40,7 @@ struct slurm {
     char *spool;         /* in tokens */
     char *path;          /* of the directory */
     int directory;       /* descriptor of it; -1: not opened yet */
+    int bells;           /* ... of its directory of bells (bells.h); -1: not opened yet, or none */
     struct names *lists; /* Slurm's lists, by user (table.h); NULL: none yet */
     struct names *jobs;  /* struct slurm_job (jobs.h); NULL: none yet */
     /* the last job number that Slurm has given to one of dlspool's jobs; 0: unknown */

@@ -9,7 +9,7 @@
 #include "executors/completion.h"
 #include "executors/slurm/inside.h"
 
-enum { SLURM_REASON_SIZE = 64 };
+enum { SLURM_REASON_SIZE = 64, SLURM_RINGS = 3 };
 
 /* What the files of one task say, or of one element of an array. */
 struct slurm_task {
@@ -44,6 +44,7 @@ struct slurm_job {
     int64_t alive_since;                /* of clock_elapsed(): when it was seen to change last */
     int64_t last_heartbeat; /* of the file server's clock: the last heartbeat; 0: none */
     int64_t looked;         /* of clock_elapsed(); 0: never */
+    int rings; /* its script says that it has ended (bells.h): how often Slurm is still asked */
     int64_t
         running; /* of clock_elapsed(): when Slurm first reported it as running; 0: it has not */
     /* of clock_elapsed(): since when its files say that it has ended while Slurm frees its

@@ -14,11 +14,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/system.h"
+#include "executors/slurm/bells.h"
 #include "executors/slurm/files.h"
 #include "executors/slurm/missing.h"
 #include "executors/slurm/numbers.h"
 #include "executors/slurm/table.h"
 #include "executors/slurm/usage.h"
+
+enum {
+    QUESTIONS_MOST = 64 /* requests of one poll about single jobs: anybody can have them made */
+};
 
 /* Milliseconds that lists may take which fail all the same: a token that is not good fails at once. */
 static const int64_t outage_patience = 5000;
@@ -80,6 +85,38 @@ static void find_records(struct slurm_polling *polling, struct slurm_asked *aske
             asked->records.items[asked->records.count++] = found.items[i];
     for (size_t i = 0; i < asked->records.count; i++)
         slurm_numbers_note(polling->slurm, asked->records.items[i].number);
+}
+
+/* The number of a job whose script has begun, as far as Slurm's list, or the script, tells it; 0: neither does. */
+static int64_t find_number(struct slurm_polling *polling, const struct slurm_asked *asked)
+{
+    const struct slurm_records found =
+        slurm_table_find(polling->slurm, asked->user, asked->poll->id, asked->poll->attempt);
+    if (found.count == 1 && found.items[0].state != SLURM_STATE_WAITING)
+        return slurm_record_head(&found.items[0]);
+    if (!asked->job->known || slurm_files_read(polling->slurm, asked->job, NULL))
+        return 0;
+    int64_t number = text_number(text_of(asked->job->begun_as), SLURM_NUMBER_MOST);
+    return number > 0 ? number : 0;
+}
+
+/* Between two lists, ask about those whose scripts say that they have ended. */
+static void ask_about_ended(struct slurm_polling *polling)
+{
+    struct slurm_question *questions =
+        arena_allocate(polling->scratch, QUESTIONS_MOST * sizeof(*questions));
+    size_t count = 0;
+    for (size_t i = 0; i < polling->count && count < QUESTIONS_MOST; i++) {
+        const struct slurm_asked *asked = &polling->asked[i];
+        if (asked->fresh || !asked->listed || !asked->job->rings)
+            continue;
+        asked->job->rings--;
+        int64_t number = find_number(polling, asked);
+        if (number)
+            questions[count++] =
+                (struct slurm_question){asked->user, asked->poll->id, asked->poll->attempt, number};
+    }
+    slurm_table_ask(polling->slurm, questions, count);
 }
 
 /* ---- requests beside it ---- */
@@ -299,9 +336,12 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
     polling.resubmitted =
         arena_allocate(polling.scratch, REPAIRS_MOST * sizeof(*polling.resubmitted));
     open_jobs(&polling, jobs, count);
+    slurm_bells_take(slurm);
     int result = slurm_ensure_directory(slurm, error) || refresh_tables(&polling, error) ? -1 : 0;
     const struct slurm_version *version =
         result ? NULL : slurm_api_version(slurm->connection, error);
+    if (version)
+        ask_about_ended(&polling);
     for (size_t i = 0; i < polling.count && version; i++)
         if (polling.asked[i].listed)
             assess_job(&polling, &polling.asked[i]);

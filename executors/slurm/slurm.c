@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/system.h"
+#include "executors/slurm/bells.h"
 #include "executors/slurm/jobs.h"
 #include "executors/slurm/table.h"
 
@@ -106,6 +107,7 @@ static void slurm_close(struct executor *executor)
     slurm_jobs_free(slurm);
     slurm_table_free(slurm);
     slurm_api_disconnect(slurm->connection);
+    slurm_bells_close(slurm);
     if (slurm->directory >= 0)
         sys.close(slurm->directory);
     free(slurm->spool);
@@ -149,6 +151,7 @@ struct executor *executor_slurm_open(const struct value *settings, const char *s
         .arena = arena_new(),
         .spool = memory_copy_string(spool),
         .directory = -1,
+        .bells = -1,
     };
     if (slurm_settings_read(&slurm->settings, slurm->arena, settings, error) == 0) {
         slurm->executor.live_max = slurm->settings.live_max;

@@ -17,8 +17,9 @@ static const int64_t rest_most = 10000;
 struct list {            /* under the name of the user who asked */
     struct arena *arena; /* of the records */
     struct slurm_records records;
-    int64_t as_of; /* slurmctld's clock before it was asked, in seconds; 0: not known */
-    int64_t asked; /* of clock_elapsed(): when it was asked last, with an answer; 0: it was not */
+    size_t capacity; /* of records.items, in items */
+    int64_t as_of;   /* slurmctld's clock before it was asked, in seconds; 0: not known */
+    int64_t asked;   /* of clock_elapsed(): when it was asked last, with an answer; 0: it was not */
     int64_t took, took_before; /* milliseconds, of the last two that were answered */
     int api;                   /* of the version it was asked with */
 };
@@ -73,6 +74,7 @@ static int take_answer(struct slurm *slurm, struct list *list, const struct slur
         arena_free(list->arena);
         list->arena = arena;
         list->records = records;
+        list->capacity = records.count;
     } else {
         arena_free(arena);
     }
@@ -143,6 +145,63 @@ int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age
     if (list && list->asked && clock_elapsed() - list->asked <= age)
         return 0;
     return slurm_table_refresh(slurm, user, error);
+}
+
+static bool is_about(const struct slurm_record *record, const struct slurm_question *question)
+{
+    return record->attempt == question->attempt && text_is(record->id, question->id);
+}
+
+/* Put the records of one job in the place of those that the list has of it. */
+static void replace_records(struct list *list, const struct slurm_question *question,
+                            const struct slurm_records *found)
+{
+    struct slurm_records *records = &list->records;
+    size_t kept = 0;
+    for (size_t i = 0; i < records->count; i++)
+        if (!is_about(&records->items[i], question))
+            records->items[kept++] = records->items[i];
+    records->count = kept;
+    for (size_t i = 0; i < found->count; i++) {
+        records->items = arena_grow(list->arena, records->items, records->count, &list->capacity,
+                                    sizeof(*records->items));
+        records->items[records->count++] = found->items[i];
+    }
+}
+
+void slurm_table_ask(struct slurm *slurm, const struct slurm_question *questions, size_t count)
+{
+    struct arena *arena = arena_new();
+    const struct slurm_version *version = slurm_api_version(slurm->connection, NULL);
+    struct slurm_call *calls = arena_allocate(arena, (count + 1) * sizeof(*calls));
+    struct slurm_call **batch = arena_allocate(arena, (count + 1) * sizeof(*batch));
+    for (size_t i = 0; i < count && version; i++) {
+        calls[i] = (struct slurm_call){
+            .method = "GET",
+            .path = slurm_path(arena, version, "job/%" PRId64, questions[i].number),
+            .user = questions[i].user,
+            .raw = true,
+        };
+        batch[i] = &calls[i];
+    }
+    if (count && version)
+        slurm_api_run(slurm->connection, arena, batch, count);
+    for (size_t i = 0; i < count && version; i++) {
+        struct list *list = find_list(slurm, questions[i].user);
+        struct slurm_records answer;
+        if (list && calls[i].outcome == SLURM_DONE &&
+            !slurm_records_read(&answer, list->arena, buffer_text(&calls[i].response), slurm->spool,
+                                NULL)) {
+            struct slurm_records found =
+                slurm_records_of(&answer, questions[i].id, questions[i].attempt);
+            if (found.count) {
+                replace_records(list, &questions[i], &found);
+                slurm_records_sort(&list->records);
+            }
+        }
+        slurm_api_call_free(&calls[i]);
+    }
+    arena_free(arena);
 }
 
 int64_t slurm_table_clock(const struct slurm *slurm, const char *user)

@@ -23,6 +23,18 @@ int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age
  * slurmctld's time: then it is requested during a tenth of the time at most. */
 bool slurm_table_rests(const struct slurm *slurm, const char *user);
 
+/* A job that is asked about by its number, as of the list or of its files. */
+struct slurm_question {
+    const char *user; /* whose list is brought up to date */
+    const char *id;
+    int attempt;
+    int64_t number;
+};
+
+/* Ask about single jobs, and put what is answered in the place of their records.  Where there is no
+ * answer, or none about this job, these stay as they are. */
+void slurm_table_ask(struct slurm *slurm, const struct slurm_question *questions, size_t count);
+
 /* The records of a job as of the last refresh for that user; those of other users are left out
  * where the job's user is known and jobs run as their owners. */
 struct slurm_records slurm_table_find(const struct slurm *slurm, const char *user, const char *id,

@@ -87,15 +87,17 @@ ok "a run that was taken for dead ends itself" wait_for 10 grep -q -- '--signal=
 wait "$runner"
 is "$(content "$scratch/judged/ended")" 193 "and the diagnosis stands"
 
-# What ends soon needs few files.
+# What ends soon needs few files, and tells dlspool that it has ended.
 script soon <<'JOB'
 type: single
 script: echo ran
 JOB
+mkdir -p "$scratch/store/.ended"
 run soon "$scratch/store/soon-1-a1/job"
 is "$? $(content "$scratch/store/soon-1-a1/job/main-0.log")" "0 ran" "a short task is run"
 is "$(cd "$scratch/store/soon-1-a1/job" && find . -path ./.bin -prune -o -type f ! -name batch.log -print | sort | xargs)" \
     "./ended ./job/script ./main-0.ended ./main-0.log ./main.image ./started" "and leaves these files: nothing says that it lives"
+ok "dlspool finds it among those that have ended" test -e "$scratch/store/.ended/soon-1-a1"
 
 # The attempt was given up, its directory taken away, and slurmctld knows nothing of it any more.
 run long "$scratch/taken" & runner=$!

@@ -256,6 +256,30 @@ static inline void fake_write(const char *id, const char *name, const char *cont
     close(file);
 }
 
+/* How many requests there were since this was asked last, of those that begin so. */
+static inline int fake_requests(const char *what)
+{
+    const struct value *list = value_get(fake_order("{}"), "requests");
+    int count = 0;
+    for (size_t i = 0; i < list->list.count; i++)
+        count += text_starts(value_get_text(list->list.items[i], "what"), what);
+    return count;
+}
+
+/* A job j-1 that runs, on a cluster whose list takes long: it rests from now on. */
+static inline void fake_run_on_a_slow_cluster(void)
+{
+    fake_submit("j-1", fake_manifest);
+    fake_set_state(1, "RUNNING");
+    fake_order("{\"delay\": 0.21, \"match\": \"GET .*/jobs\", \"times\": 2}");
+    for (int i = 0; i < 2; i++) {
+        fake_order("{\"set\": {\"job_id\": 1, \"nice\": %d}}", i); /* there is a list to be sent */
+        fake_order("{\"clock\": 2}");
+        fake_poll("j-1");
+    }
+    fake_requests("");
+}
+
 #define FAKE_TEST(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
 
 #endif

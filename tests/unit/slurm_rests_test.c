@@ -1,40 +1,16 @@
 /* tests/unit/slurm_rests_test.c - lists that take long are requested seldom; against a stand-in */
 #include "tests/unit/slurm_fake.h"
 
-/* How many requests there were since this was asked last, of those that begin so. */
-static int requests(const char *what)
-{
-    const struct value *list = value_get(fake_order("{}"), "requests");
-    int count = 0;
-    for (size_t i = 0; i < list->list.count; i++)
-        count += text_starts(value_get_text(list->list.items[i], "what"), what);
-    return count;
-}
-
 static const char lists[] = "GET /slurm/v0.0.38/jobs";
-/* A job that runs, on a cluster whose list takes long: it rests from now on. */
-static void run_on_a_slow_cluster(void)
-{
-    fake_submit("j-1", fake_manifest);
-    fake_set_state(1, "RUNNING");
-    fake_order("{\"delay\": 0.21, \"match\": \"GET .*/jobs\", \"times\": 2}");
-    for (int i = 0; i < 2; i++) {
-        fake_order("{\"set\": {\"job_id\": 1, \"nice\": %d}}", i); /* there is a list to be sent */
-        fake_order("{\"clock\": 2}");
-        fake_poll("j-1");
-    }
-    requests("");
-}
-
 static void list_rests_after_it_took_long(void **state)
 {
     (void)state;
-    run_on_a_slow_cluster();
+    fake_run_on_a_slow_cluster();
     assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING); /* as remembered */
-    assert_int_equal(requests(lists), 0);
+    assert_int_equal(fake_requests(lists), 0);
     fake_ahead += 10500;
     assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
-    assert_int_equal(requests(lists), 1);
+    assert_int_equal(fake_requests(lists), 1);
 }
 
 static void one_slow_list_is_none(void **state)
@@ -43,31 +19,31 @@ static void one_slow_list_is_none(void **state)
     fake_submit("j-1", fake_manifest);
     fake_order("{\"delay\": 0.21, \"match\": \"GET .*/jobs\", \"times\": 1}");
     fake_poll("j-1");
-    requests("");
+    fake_requests("");
     fake_poll("j-1");
-    assert_int_equal(requests(lists), 1);
+    assert_int_equal(fake_requests(lists), 1);
 }
 
 static void list_does_not_rest_while_a_job_is_stopped(void **state)
 {
     (void)state;
-    run_on_a_slow_cluster();
+    fake_run_on_a_slow_cluster();
     fake_set_state(1, "CANCELLED");
     assert_int_equal(fake_poll_ending("j-1", true).phase, PHASE_FAILED);
-    assert_int_equal(requests(lists), 1);
+    assert_int_equal(fake_requests(lists), 1);
 }
 
 static void job_that_the_list_does_not_have_yet_is_not_missing(void **state)
 {
     (void)state;
-    run_on_a_slow_cluster();
+    fake_run_on_a_slow_cluster();
     fake_submit("j-2", fake_manifest);
-    requests("");
+    fake_requests("");
     for (int i = 0; i < 3; i++) {
         assert_int_equal(fake_poll("j-2").phase, PHASE_UNKNOWN);
         fake_ahead += 500;
     }
-    assert_int_equal(requests(lists), 0);
+    assert_int_equal(fake_requests(lists), 0);
     fake_ahead += 10000;
     assert_int_equal(fake_poll("j-2").phase, PHASE_WAITING);
     assert_int_equal(fake_job_count(), 2); /* it was not submitted again */

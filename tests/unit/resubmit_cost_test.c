@@ -1,12 +1,14 @@
 /* tests/unit/resubmit_cost_test.c - a pass over failed/ and held/ costs the same beside 10 jobs and beside 1,000
  *
  * Counted are the system calls of the spool, of a pass of which nothing has to be told, and of one in which a few jobs
- * have something new.  The clock is the test's, so that no insurance is due.
+ * have something new.  Of the jobs of held/ some are held, and each of the others waits for one of them.  The clock is
+ * the test's, so that no insurance is due.
  *
  * Seen to fail with: tests/mutants/news-*.patch, tests/mutants/due-opens-*.patch.
  */
 #include "tests/unit/stage_fixture.h"
 
+#include "stages/resubmit/inside.h"
 #include "stages/shared/control.h"
 
 enum { FEW = 10, MANY = 1000 };
@@ -55,9 +57,14 @@ static const char *name_of(enum state state, int number)
     return id;
 }
 
-/* A job that is held by its owner, or one that is tried again in a day. */
+/* A job that is held by its owner, or that waits for the one before, or one that is tried again in a day. */
 static void put(enum state state, int number)
 {
+    char other[ID_SIZE];
+    bool waits = state == STATE_HELD && number % 2;
+    snprintf(other, sizeof(other), "%s", name_of(STATE_HELD, number - 1));
+    struct awaited after = {
+        .condition = TEXT("afterok"), .job = text_of(other), .id = text_of(other)};
     const char *id = name_of(state, number);
     struct job_record record = {.id = text_of(id),
                                 .name = TEXT("a"),
@@ -67,6 +74,8 @@ static void put(enum state state, int number)
                                 .accepted = now,
                                 .held = state == STATE_HELD ? now : 0,
                                 .attempt = 1,
+                                .after = waits ? &after : NULL,
+                                .after_count = waits,
                                 .failed = state == STATE_FAILED,
                                 .failure.exit_code = -1};
     if (state == STATE_FAILED)
@@ -78,7 +87,7 @@ static void put(enum state state, int number)
                                           .delay = number % 2 ? 24 * hour : 0,
                                           .exit_code = 1};
     put_job(state, &record, "2026-01-01T12:00:00.000Z accepted file=a owner=ann uid=1000\n", NULL);
-    if (state != STATE_HELD)
+    if (state != STATE_HELD || waits)
         return;
     int job = open_job(id, state);
     assert_int_equal(control_file_write(job, CONTROL_HOLD, TEXT("ann"), 1000, now, &error), 0);
@@ -125,6 +134,7 @@ static void a_pass_costs_what_has_changed(void **state)
         pass();
         pass();
         quiet[round] = pass();
+        assert_int_equal(((struct resubmitter *)(void *)stage)->held->kept, 0); /* all rest */
         struct job_place place = {.state = STATE_FAILED};
         snprintf(place.id, sizeof(place.id), "%s", name_of(STATE_FAILED, 2));
         int job = open_job(place.id, STATE_FAILED);

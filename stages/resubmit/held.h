@@ -9,7 +9,7 @@
  * files were read again, its time has come, or it is not as it was with a job that it waits for.  So a pass
  * costs what has changed, not what waits.  The state of another job is looked up again
  * (stages/shared/dependencies.h) when that job was met in failed/ or held/, or has left submitted/, failed/ or
- * held/ (watcher/departures.h).  Where this is not told, as on NFS, each pass looks at all; and so does one now
+ * held/ (watcher/moves.h).  Where this is not told, as on NFS, each pass looks at all; and so does one now
  * and then, as an insurance.
  *
  * One walk over the spool looks for all names of jobs that are not resolved yet.  A job with such a name does not rest,
@@ -27,7 +27,7 @@
 #include "request/description.h"
 #include "spool/settings.h"
 #include "stages/shared/hold.h"
-#include "watcher/departures.h"
+#include "watcher/moves.h"
 #include "watcher/watch.h"
 
 enum held_decision {
@@ -91,11 +91,10 @@ struct held {
 struct held_jobs {
     const struct spool *spool;
     const struct settings *settings;
-    struct names *jobs;    /* id -> struct held */
-    struct names *holders; /* who holds jobs -> struct control_request, without its time */
-    struct watch *watch;   /* on held/; NULL: a pass looks at all jobs */
-    struct departures
-        *departures; /* of jobs that may be waited for; NULL: a pass looks at all those */
+    struct names *jobs;       /* id -> struct held */
+    struct names *holders;    /* who holds jobs -> struct control_request, without its time */
+    struct watch *watch;      /* on held/; NULL: a pass looks at all jobs */
+    struct moves *departures; /* of jobs that may be waited for; NULL: a pass looks at all those */
     struct dependencies *dependencies;
     struct arena *arena;
     uint32_t pass;

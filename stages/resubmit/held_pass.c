@@ -39,7 +39,7 @@ void held_jobs_free(struct held_jobs *jobs)
     names_free(jobs->jobs);
     names_free(jobs->holders);
     watch_close(jobs->watch);
-    departures_close(jobs->departures);
+    moves_close(jobs->departures);
     dependencies_free(jobs->dependencies);
     arena_free(jobs->arena);
     free(jobs->by_age);
@@ -193,14 +193,14 @@ static bool hear_departures(struct held_jobs *jobs)
     static const enum state states[] = {STATE_SUBMITTED, STATE_FAILED, STATE_HELD};
     int directories[ARRAY_COUNT(states)];
     bool any = dependencies_any(jobs->dependencies);
-    if (any && jobs->departures && departures_collect(jobs->departures, doubt_departed, jobs))
+    if (any && jobs->departures && moves_collect(jobs->departures, doubt_departed, jobs))
         return true;
-    departures_close(jobs->departures);
+    moves_close(jobs->departures);
     jobs->departures = NULL;
     for (size_t i = 0; i < ARRAY_COUNT(states); i++)
         directories[i] = jobs->spool->states[states[i]];
     if (any && jobs->watch)
-        jobs->departures = departures_open(directories, ARRAY_COUNT(states));
+        jobs->departures = moves_open(MOVES_OUT, directories, ARRAY_COUNT(states));
     return !any;
 }
 

@@ -1,8 +1,8 @@
-/* tests/unit/watcher_departures_test.c - the names that leave a few directories
+/* tests/unit/watcher_moves_test.c - the names that leave a few directories, or that come into them
  *
- * Seen to fail with: tests/mutants/departures-*.patch.
+ * Seen to fail with: tests/mutants/moves-*.patch.
  */
-#include "watcher/departures.h"
+#include "watcher/moves.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { DIRECTORIES = 2 };
 
 static char *path, heard[4096];
 static int root, directories[DIRECTORIES];
-static struct departures *departures;
+static struct moves *moves;
 
 static void note(void *context, struct text name)
 {
@@ -30,7 +30,7 @@ static void note(void *context, struct text name)
 static const char *hear(void)
 {
     heard[0] = '\0';
-    assert_true(departures_collect(departures, note, NULL));
+    assert_true(moves_collect(moves, note, NULL));
     return heard;
 }
 
@@ -44,8 +44,8 @@ static void each_that_leaves_is_told(void **state)
     (void)state;
     make_directory("a/before");
     assert_int_equal(unlinkat(root, "a/before", AT_REMOVEDIR), 0);
-    departures = departures_open(directories, DIRECTORIES);
-    assert_non_null(departures);
+    moves = moves_open(MOVES_OUT, directories, DIRECTORIES);
+    assert_non_null(moves);
     assert_string_equal(hear(), "");
     make_directory("a/one");
     make_directory("b/two");
@@ -57,7 +57,22 @@ static void each_that_leaves_is_told(void **state)
     assert_string_equal(hear(), "one two");
     assert_int_equal(renameat(root, "c/one", root, "b/one"), 0);
     assert_string_equal(hear(), "");
-    departures_close(departures);
+    moves_close(moves);
+}
+
+static void each_that_comes_is_told(void **state)
+{
+    (void)state;
+    make_directory("c/one");
+    make_directory("b/before");
+    moves = moves_open(MOVES_IN, directories, 1);
+    make_directory("a/two");
+    assert_int_equal(renameat(root, "c/one", root, "a/one"), 0);
+    assert_string_equal(hear(), "two one");
+    assert_int_equal(renameat(root, "a/one", root, "b/one"), 0);
+    assert_int_equal(unlinkat(root, "a/two", AT_REMOVEDIR), 0);
+    assert_string_equal(hear(), "");
+    moves_close(moves);
 }
 
 static void drop(void *context, struct text name)
@@ -79,26 +94,26 @@ static void what_is_lost_is_said(void **state)
     buffer_free(&most);
     if (events > 100000)
         skip();
-    departures = departures_open(directories, DIRECTORIES);
+    moves = moves_open(MOVES_OUT, directories, DIRECTORIES);
     make_directory("a/x");
     for (int i = 0; i < events + 1; i++) /* two alike that follow each other are told once */
         assert_int_equal(renameat(root, i % 2 ? "b/x" : "a/x", root, i % 2 ? "a/x" : "b/x"), 0);
-    assert_false(departures_collect(departures, drop, NULL));
+    assert_false(moves_collect(moves, drop, NULL));
     assert_string_equal(hear(), "");
-    departures_close(departures);
+    moves_close(moves);
 }
 
 static void a_directory_that_goes_is_noticed(void **state)
 {
     (void)state;
-    departures = departures_open(directories, DIRECTORIES);
+    moves = moves_open(MOVES_OUT, directories, DIRECTORIES);
     close(directories[1]);
     directories[1] = -1;
     assert_int_equal(unlinkat(root, "b", AT_REMOVEDIR), 0);
-    assert_false(departures_collect(departures, drop, NULL));
-    assert_false(departures_collect(departures, drop, NULL));
-    departures_close(departures);
-    departures_close(NULL);
+    assert_false(moves_collect(moves, drop, NULL));
+    assert_false(moves_collect(moves, drop, NULL));
+    moves_close(moves);
+    moves_close(NULL);
 }
 
 static int open_all(void **state)
@@ -128,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_that_leaves_is_told, open_all, close_all),
+        cmocka_unit_test_setup_teardown(each_that_comes_is_told, open_all, close_all),
         cmocka_unit_test_setup_teardown(what_is_lost_is_said, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_directory_that_goes_is_noticed, open_all, close_all),
     };

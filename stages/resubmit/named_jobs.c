@@ -20,6 +20,7 @@ struct candidate { /* a job whose id begins as it should */
     uid_t uid;
     bool refused;     /* it was refused for what it was to wait for, and does not count */
     bool ended;       /* nothing brings it back by itself */
+    bool unread;      /* it may have been anything */
     struct text name; /* empty: it has none, or its record cannot be read */
 };
 
@@ -36,23 +37,22 @@ struct search {
     struct arena *arena;    /* for names */
 };
 
-static struct text beginning_of(struct text id)
+struct text named_jobs_family_of(struct text id)
 {
     return (struct text){id.data, id.length - TOKEN_LENGTH - 1};
 }
 
-/* The family of a name, by the beginning that an id made from it has. */
-static struct text family_name(struct text name, char id[static ID_SIZE])
+struct text named_jobs_family(struct text name, char id[static ID_SIZE])
 {
     static const char no_token[] = "0000000000000";
     id_make(name, no_token, id);
-    return beginning_of(text_of(id));
+    return named_jobs_family_of(text_of(id));
 }
 
 static int collect_candidate(void *context, const struct job_place *place)
 {
     struct search *search = context;
-    struct family *family = names_find(search->families, beginning_of(text_of(place->id)));
+    struct family *family = names_find(search->families, named_jobs_family_of(text_of(place->id)));
     if (!family)
         return 0;
     family->candidates = memory_grow(family->candidates, family->count, &family->capacity,
@@ -82,7 +82,7 @@ static bool has_ended(int job, enum state state, const struct job_record *record
 static void read_candidate(struct search *search, struct candidate *candidate)
 {
     struct guard_before before;
-    candidate->read = true;
+    candidate->read = candidate->unread = true;
     if (!guard_begin(guard_own(), candidate->place.id, &before))
         return;
     struct arena *arena = arena_new();
@@ -92,7 +92,8 @@ static void read_candidate(struct search *search, struct candidate *candidate)
     /* It may have moved meanwhile. */
     if (job < 0 && !jobs_find(search->spool, text_of(candidate->place.id), &place, NULL))
         job = job_open(search->spool, &place);
-    if (job >= 0 && record_read(job, arena, &record, NULL) == 0 && record.name.length) {
+    candidate->unread = job < 0 || record_read(job, arena, &record, NULL);
+    if (!candidate->unread && record.name.length) {
         candidate->uid = record.uid;
         candidate->refused = place.state == STATE_FAILED && record.failed &&
                              text_is(record.failure.reason, REASON_BAD_AFTER);
@@ -106,10 +107,11 @@ static void read_candidate(struct search *search, struct candidate *candidate)
 }
 
 static bool is_meant(struct search *search, struct candidate *candidate,
-                     const struct named_job *named_job)
+                     struct named_job *named_job)
 {
     if (!candidate->read)
         read_candidate(search, candidate);
+    named_job->unsure = named_job->unsure || candidate->unread;
     return candidate->uid == named_job->uid && text_equal(candidate->name, named_job->name) &&
            !(named_job->unended && candidate->ended);
 }
@@ -119,7 +121,8 @@ static void choose_named_job(struct search *search, struct named_job *named_job)
 {
     char buffer[ID_SIZE];
     struct text own = id_token(named_job->id);
-    struct family *family = names_find(search->families, family_name(named_job->name, buffer));
+    struct family *family =
+        names_find(search->families, named_jobs_family(named_job->name, buffer));
     if (!family || !family->grown)
         return;
     if (!family->sorted)
@@ -212,8 +215,9 @@ int named_jobs_find(const struct spool *spool, struct named_job *named, size_t c
     };
     char buffer[ID_SIZE];
     for (size_t i = 0; i < count; i++) {
-        struct text family = family_name(named[i].name, buffer);
+        struct text family = named_jobs_family(named[i].name, buffer);
         named[i].found[0] = '\0';
+        named[i].unsure = false;
         if (!names_find(search.families, family))
             names_add(search.families, family);
     }

@@ -22,7 +22,12 @@ struct named_job {
     bool unended;     /* it is the most recent earlier one that has not ended, or none */
     /* Filled in: */
     char found[ID_SIZE]; /* or "" */
+    bool unsure;         /* a job that may be meant could not be read */
 };
+
+/* What the ids of jobs with that name begin with, in `id`; and what this id, a valid one, begins with. */
+struct text named_jobs_family(struct text name, char id[static ID_SIZE]);
+struct text named_jobs_family_of(struct text id);
 
 /* Look for `count` names.  Jobs that ended on a day before that of `since` are not searched; 0: all
  * are.  -1 and a sentence when a directory could not be read: then nothing is known. */

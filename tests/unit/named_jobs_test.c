@@ -155,6 +155,27 @@ static void the_first_after_it(void **state)
     assert_string_equal(meant(fixture, "train", 7, asker, 0), "");
 }
 
+/* What cannot be read may be the job that is meant. */
+static void an_unreadable_record_leaves_it_open(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[4200];
+    struct error error;
+    const char *hidden = make(fixture, "prepare", 7, noon, STATE_SUBMITTED, 0, NULL);
+    struct named_job named_job = {
+        .name = TEXT("prepare"),
+        .uid = 7,
+        .id = text_of(make(fixture, "waits", 7, noon + 1, STATE_HELD, 0, NULL))};
+    snprintf(path, sizeof(path), "%s/submitted/%s/job.yaml", fixture->path, hidden);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(named_jobs_find(&fixture->spool, &named_job, 1, 0, &error), 0);
+    assert_string_equal(named_job.found, "");
+    assert_true(named_job.unsure);
+    named_job.name = TEXT("other");
+    assert_int_equal(named_jobs_find(&fixture->spool, &named_job, 1, 0, &error), 0);
+    assert_false(named_job.unsure);
+}
+
 static int told;
 
 static void count_told(void *context, struct dependency_waiter *waiter)
@@ -222,6 +243,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_latest_before_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_latest_before_it_that_has_not_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_first_after_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unreadable_record_leaves_it_open, set_up, tear_down),
         cmocka_unit_test_setup_teardown(how_jobs_stand, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,9 @@
  * held/ (watcher/moves.h).  Where this is not told, as on NFS, each pass looks at all; and so does one now
  * and then, as an insurance.
  *
- * One walk over the spool looks for all names of jobs that are not resolved yet.  A job with such a name does not rest,
- * nor one that waits for another in rendered/ or submitted/ to begin.
+ * One walk over the spool looks for all names of jobs that are not resolved yet.  A job that waits for a name is
+ * woken when a job has come that may have it.  One that waits for another to begin that is in rendered/ or
+ * submitted/ does not rest.
  *
  * A job that closes a cycle (stages/resubmit/cycles.h) is refused, and the older ones of the cycle go on
  * waiting for a job of that name.
@@ -46,9 +47,10 @@ struct held_condition {
     struct held *held;              /* whose condition it is */
     uint32_t job_at;                /* held_job_name(), in the block with the conditions */
     enum condition condition : 8;
-    bool found;     /* the id is not in job.yaml yet */
-    bool none_left; /* no job that a singleton would wait for was found */
-    bool holds;
+    bool found : 1;     /* the id is not in job.yaml yet */
+    bool none_left : 1; /* no job that a singleton would wait for was found */
+    bool holds : 1;
+    bool unheard : 1; /* no job that is meant was found, and arrivals are heard since before that */
 };
 
 /* An approval that a job waits for. */
@@ -83,9 +85,17 @@ struct held {
     bool looked_for; /* its names were searched for in all of done/ */
     bool released;   /* what it waited for has happened once */
     bool approved;
-    bool rests;             /* `why` says what it waits for, which stays so until it is woken, */
-    bool rests_until_begin; /* and that is at its time at the latest */
+    bool rests;            /* `why` says what it waits for, which stays so until it is woken, */
+    bool rests_until_time; /* and that is at a time at the latest */
     enum held_decision decision : 8;
+};
+
+/* Names that are waited for, and that no job has yet (held_unheard.c). */
+struct held_unheard {
+    uint32_t *hashes; /* of their families; 0: free */
+    size_t count, capacity;
+    size_t conditions; /* that wait for one */
+    bool any_come;     /* a job of such a family */
 };
 
 struct held_jobs {
@@ -95,14 +105,15 @@ struct held_jobs {
     struct names *holders;    /* who holds jobs -> struct control_request, without its time */
     struct watch *watch;      /* on held/; NULL: a pass looks at all jobs */
     struct moves *departures; /* of jobs that may be waited for; NULL: a pass looks at all those */
+    struct moves *arrivals;   /* of jobs in rendered/; NULL: a pass looks for all names */
+    struct held_unheard unheard;
     struct dependencies *dependencies;
     struct arena *arena;
     uint32_t pass;
     /* When to look again: the first time at which a job that waits for nothing else begins, or soon where one waits
      * for another to begin, of which no directory tells; 0: no such job. */
     int64_t soonest;
-    int64_t
-        next_begin; /* the first time of one that rests until then, or sooner; 0: there is none */
+    int64_t next_time;    /* the first until which one rests, or sooner; 0: none */
     struct held **by_age; /* those of `jobs` that do not rest */
     size_t count;         /* of them; 0 where the last pass could not decide */
     size_t kept;          /* of them, in any case */
@@ -120,7 +131,7 @@ int held_jobs_watch(struct held_jobs *jobs, const struct watch_settings *setting
  * next pass.  -1 and a sentence when a directory could not be read: then nothing is decided. */
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error);
 
-/* Something may have happened to the job with that id, for which others may wait. */
+/* Something may have happened to the job with that id, for which others may wait by its id or its name. */
 void held_jobs_doubt(struct held_jobs *jobs, struct text id);
 /* Let the job rest, of which there is no news, if nothing but what would wake it can change that. */
 void held_jobs_let_rest(struct held_jobs *jobs, struct held *held, int64_t now);

@@ -12,7 +12,7 @@ void held_awake_add(struct held_jobs *jobs, struct held *held)
 {
     if (!held->rests)
         return;
-    held->rests = held->rests_until_begin = false;
+    held->rests = held->rests_until_time = false;
     jobs->by_age = memory_grow(jobs->by_age, jobs->kept, &jobs->capacity, sizeof(*jobs->by_age));
     held->number = (uint32_t)jobs->kept;
     jobs->by_age[jobs->kept++] = held;
@@ -44,23 +44,35 @@ void held_awake_sort(struct held_jobs *jobs)
     jobs->is_sorted = true;
 }
 
-/* Its time is to come. */
-static void note_begin(struct held_jobs *jobs, const struct held *held)
+/* The first time after that one at which it is no longer as it is with the job by itself: its time has come, or it no
+ * longer waits for a name.  0: there is none. */
+static int64_t next_time(const struct held_jobs *jobs, const struct held *held, int64_t after)
 {
-    if (!jobs->next_begin || held->begin < jobs->next_begin)
-        jobs->next_begin = held->begin;
+    int64_t time = held->begin > after ? held->begin : 0;
+    int64_t end = held->since + jobs->settings->after_unknown;
+    for (size_t i = 0; i < held->count && end > after; i++)
+        if (held->conditions[i].unheard && held->conditions[i].condition != AFTER_SINGLETON)
+            time = time && time < end ? time : end;
+    return time;
+}
+
+static void note_time(struct held_jobs *jobs, int64_t time)
+{
+    if (!jobs->next_time || time < jobs->next_time)
+        jobs->next_time = time;
 }
 
 static void wake_due(struct held_jobs *jobs, int64_t now)
 {
-    jobs->next_begin = 0;
+    jobs->next_time = 0;
     for (struct held *held = names_first(jobs->jobs); held; held = names_after(held)) {
-        if (!held->rests_until_begin)
+        if (!held->rests_until_time)
             continue;
-        if (held->begin <= now)
+        int64_t time = next_time(jobs, held, 0);
+        if (time <= now)
             held_awake_add(jobs, held);
         else
-            note_begin(jobs, held);
+            note_time(jobs, time);
     }
 }
 
@@ -82,8 +94,9 @@ void held_awake_call(struct held_jobs *jobs, bool all, int64_t now)
 {
     if (all)
         wake_all(jobs);
-    if (jobs->next_begin && jobs->next_begin <= now)
+    if (jobs->next_time && jobs->next_time <= now)
         wake_due(jobs, now);
+    held_unheard_wake(jobs);
     dependencies_look(jobs->dependencies, wake_waiter, jobs);
 }
 
@@ -106,8 +119,8 @@ void held_awake_follow(struct held_jobs *jobs)
 /* Is the job woken when it is no longer so with its condition? */
 static bool is_told(const struct held_jobs *jobs, const struct held_condition *condition)
 {
-    if (!condition->waits.on)
-        return false;
+    if (condition->unheard || !condition->waits.on)
+        return condition->unheard;
     enum dependency_state kind = dependency_of(jobs->dependencies, &condition->waits)->kind;
     if (condition->condition == AFTER_SINGLETON)
         return kind != DEPENDENCY_DONE && kind != DEPENDENCY_LOST && kind != DEPENDENCY_GONE;
@@ -121,10 +134,11 @@ void held_jobs_let_rest(struct held_jobs *jobs, struct held *held, int64_t now)
     bool rests = held->readable && (held->changed.tv_sec || held->changed.tv_nsec);
     for (size_t i = 0; i < held->count && rests && !held->released; i++)
         rests = is_told(jobs, &held->conditions[i]);
+    int64_t time = rests ? next_time(jobs, held, now) : 0;
     held->rests = rests;
-    held->rests_until_begin = rests && held->begin > now;
-    if (held->rests_until_begin)
-        note_begin(jobs, held);
+    held->rests_until_time = time > 0;
+    if (time)
+        note_time(jobs, time);
 }
 
 void held_jobs_leave_out_resting(struct held_jobs *jobs)

@@ -19,6 +19,7 @@
 
 void held_look_set_id(struct held_jobs *jobs, struct held_condition *condition, struct text id)
 {
+    held_unheard_set(jobs, condition, false);
     condition->found = id.length > 0;
     if (id.length)
         dependency_await(jobs->dependencies, id, &condition->waits);
@@ -55,8 +56,10 @@ static void forget_approval(struct held *held)
 
 void held_look_forget(struct held_jobs *jobs, struct held *held)
 {
-    for (size_t i = 0; i < held->count; i++)
+    for (size_t i = 0; i < held->count; i++) {
+        held_unheard_set(jobs, &held->conditions[i], false);
         dependency_leave(jobs->dependencies, &held->conditions[i].waits);
+    }
     free(held->conditions);
     free(held->sentence);
     forget_approval(held);

@@ -75,8 +75,11 @@ static void take_answer(struct held_jobs *jobs, struct held *held, struct held_c
                         const struct named_job *named_job)
 {
     struct text found = text_of(named_job->found);
+    bool unheard = !found.length && !named_job->unsure && jobs->arrivals;
+    held_unheard_set(jobs, condition, false);
     if (named_job->unended) {
         condition->none_left = !found.length;
+        held_unheard_set(jobs, condition, unheard);
         if (found.length && !text_equal(found, held_job_id(condition)))
             held_look_set_id(jobs, condition, found);
         return;
@@ -95,11 +98,24 @@ static void take_answer(struct held_jobs *jobs, struct held *held, struct held_c
     else if (id_valid(named_job->name))
         held_pass_decide(held, HELD_REFUSED, "The job waits for %.*s, which is not in the spool.",
                          (int)named_job->name.length, named_job->name.data);
+    else
+        held_unheard_set(jobs, condition, unheard);
+}
+
+/* Hear which jobs come to rendered/ from before names are looked for, so that jobs whose names are not found can
+ * rest. */
+static void hear_from_now_on(struct held_jobs *jobs)
+{
+    const int rendered = jobs->spool->states[STATE_RENDERED];
+    if (!jobs->arrivals && jobs->watch && watch_hears_all(jobs->watch))
+        jobs->arrivals = moves_open(MOVES_IN, &rendered, 1);
 }
 
 /* Look for all names that are asked about, and begin with other questions. */
 static int answer(struct held_jobs *jobs, struct questions *questions, struct error *error)
 {
+    if (questions->count)
+        hear_from_now_on(jobs);
     if (questions->count &&
         named_jobs_find(jobs->spool, questions->named, questions->count, questions->since, error))
         return -1;

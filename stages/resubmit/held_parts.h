@@ -3,6 +3,7 @@
  *   held_awake.c   knows which jobs rest, and wakes them
  *   held_look.c    reads the jobs' files
  *   held_names.c   finds which jobs are meant by the names they wait for
+ *   held_unheard.c knows the names that no job has yet
  *   held_cycles.c  refuses those that would wait for themselves
  *   held_pass.c    makes the pass, and decides about the rest
  */
@@ -30,6 +31,13 @@ void held_awake_call(struct held_jobs *jobs, bool all, int64_t now);
 /* Wake those that may stand in a cycle with one that is awake. */
 void held_awake_follow(struct held_jobs *jobs);
 void held_awake_sort(struct held_jobs *jobs);
+
+/* Is the name of the condition one that no job has yet?  Then arrivals are heard. */
+void held_unheard_set(struct held_jobs *jobs, struct held_condition *condition, bool is_unheard);
+/* A job has come, or something has happened to it: wake those who may wait for its name when all were noted. */
+void held_unheard_note(struct held_jobs *jobs, struct text id);
+void held_unheard_wake(struct held_jobs *jobs);
+void held_unheard_clear(struct held_jobs *jobs);
 
 /* Find the ids of the jobs that the names stand for.  -1 and a sentence when a directory could not
  * be read. */

@@ -40,6 +40,8 @@ void held_jobs_free(struct held_jobs *jobs)
     names_free(jobs->holders);
     watch_close(jobs->watch);
     moves_close(jobs->departures);
+    moves_close(jobs->arrivals);
+    held_unheard_clear(jobs);
     dependencies_free(jobs->dependencies);
     arena_free(jobs->arena);
     free(jobs->by_age);
@@ -179,11 +181,19 @@ static void begin_again(struct held *held)
 void held_jobs_doubt(struct held_jobs *jobs, struct text id)
 {
     dependencies_doubt(jobs->dependencies, id);
+    held_unheard_note(jobs, id);
 }
 
+/* If it was in held/, it is looked for there again. */
 static void doubt_departed(void *context, struct text id)
 {
-    held_jobs_doubt(context, id);
+    struct held_jobs *jobs = context;
+    struct held *held = names_find(jobs->jobs, id);
+    held_jobs_doubt(jobs, id);
+    if (!held)
+        return;
+    held->changed = (struct timespec){0};
+    held_awake_add(jobs, held);
 }
 
 /* Hear which jobs have left a directory, while any is waited for.  False when any may have left untold: then they are
@@ -204,18 +214,36 @@ static bool hear_departures(struct held_jobs *jobs)
     return !any;
 }
 
+static void note_arrived(void *context, struct text id)
+{
+    held_unheard_note(context, id);
+}
+
+/* The same of those that come to rendered/, while names are waited for that no job has yet. */
+static bool hear_arrivals(struct held_jobs *jobs)
+{
+    bool any = jobs->unheard.conditions > 0;
+    if (!jobs->arrivals || (any && moves_collect(jobs->arrivals, note_arrived, jobs)))
+        return true;
+    moves_close(jobs->arrivals);
+    jobs->arrivals = NULL;
+    held_unheard_clear(jobs);
+    return !any;
+}
+
 int held_jobs_decide(struct held_jobs *jobs, int64_t now, struct error *error)
 {
     jobs->pass++;
     jobs->count = 0;
     bool heard = hear_departures(jobs);
+    heard = hear_arrivals(jobs) && heard;
     int met = held_look(jobs, error);
     if (met < 0)
         return -1;
     held_awake_call(jobs, met > 0 || !heard || !watch_hears_all(jobs->watch), now);
     held_awake_sort(jobs);
     jobs->count = jobs->kept;
-    jobs->soonest = jobs->next_begin;
+    jobs->soonest = jobs->next_time;
     for (size_t i = 0; i < jobs->count; i++)
         begin_again(jobs->by_age[i]);
     if (held_names_find(jobs, error)) {

@@ -454,11 +454,48 @@ static void a_cycle_is_found_through_one_that_rests(void **state)
     close_all();
 }
 
+static void expect_why(const char *id, const char *word)
+{
+    struct buffer why = {0};
+    int job = open_job(id, STATE_HELD);
+    assert_int_equal(file_read_at(job, "why", 1 << 16, &why, NULL), 0);
+    if (!text_contains(buffer_text(&why), text_of(word)))
+        fail_msg("%s is not in: %s", word, why.data);
+    buffer_free(&why);
+    close(job);
+}
+
+/* Each is at rest before the next one comes. */
+static void each_of_many_names_is_heard(void **state)
+{
+    enum { MANY = 12 };
+    const char *waits[MANY];
+    char name[16];
+    (void)state;
+    open_all(true);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "name%d", i);
+        struct awaited after = {.condition = TEXT("afterok"), .job = text_of(name)};
+        waits[i] = make("waits", STATE_HELD, 0, &after, 1);
+        for (int round = 0; round < 3; round++)
+            run_round_after(60);
+    }
+    assert_int_equal(((struct resubmitter *)(void *)stage)->held->kept, 0);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "name%d", i);
+        const char *named = make(name, STATE_RENDERED, 0, NULL, 0);
+        run_round_after(60);
+        expect_why(waits[i], named);
+    }
+    close_all();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_woken),
         cmocka_unit_test(a_cycle_is_found_through_one_that_rests),
+        cmocka_unit_test(each_of_many_names_is_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* tests/unit/resubmit_cost_test.c - a pass over failed/ and held/ costs the same beside 10 jobs and beside 1,000
  *
  * Counted are the system calls of the spool, of a pass of which nothing has to be told, and of one in which a few jobs
- * have something new.  Of the jobs of held/ some are held, and each of the others waits for one of them.  The clock is
- * the test's, so that no insurance is due.
+ * have something new.  Of the jobs of held/ some are held, some wait each for one of them, and some for a name that no
+ * job has.  The clock is the test's, so that no insurance is due.
  *
  * Seen to fail with: tests/mutants/news-*.patch, tests/mutants/due-opens-*.patch.
  */
@@ -57,14 +57,16 @@ static const char *name_of(enum state state, int number)
     return id;
 }
 
-/* A job that is held by its owner, or that waits for the one before, or one that is tried again in a day. */
+/* A job that is held by its owner, or that waits for the one before or for a name, or one that is tried again in a
+ * day. */
 static void put(enum state state, int number)
 {
     char other[ID_SIZE];
-    bool waits = state == STATE_HELD && number % 2;
+    bool waits = state == STATE_HELD && number % 2, knows = number % 4 == 1;
     snprintf(other, sizeof(other), "%s", name_of(STATE_HELD, number - 1));
-    struct awaited after = {
-        .condition = TEXT("afterok"), .job = text_of(other), .id = text_of(other)};
+    struct awaited after = {.condition = TEXT("afterok"),
+                            .job = knows ? text_of(other) : TEXT("never"),
+                            .id = knows ? text_of(other) : TEXT("")};
     const char *id = name_of(state, number);
     struct job_record record = {.id = text_of(id),
                                 .name = TEXT("a"),

@@ -55,7 +55,9 @@ static void ask_about_names(struct held_jobs *jobs, struct questions *questions,
         struct held_condition *condition = &held->conditions[i];
         struct text word = text_of(held_job_name(condition));
         if (condition->condition == AFTER_SINGLETON) {
-            if (!awaits_other(jobs, condition))
+            if (awaits_other(jobs, condition))
+                condition->none_left = false; /* it has come back */
+            else
                 ask_for_name(questions, held, condition);
             continue;
         }

@@ -490,12 +490,35 @@ static void each_of_many_names_is_heard(void **state)
     close_all();
 }
 
+/* It has found none that it would wait for, while it waits for another. */
+static void a_singleton_waits_for_one_that_comes_back(void **state)
+{
+    struct awaited after[2] = {{.condition = TEXT("afterok")},
+                               {.condition = TEXT("singleton"), .job = TEXT("turn")}};
+    (void)state;
+    open_all(true);
+    const char *earlier = make("turn", STATE_HELD, 0, NULL, 0);
+    ask(earlier, STATE_HELD, CONTROL_HOLD);
+    after[0].job = text_of(make("other", STATE_RENDERED, 0, NULL, 0));
+    const char *later = make("turn", STATE_HELD, 0, after, 2);
+    run_round_after(60);
+    ask(earlier, STATE_HELD, CONTROL_KILL);
+    for (int i = 0; i < 4; i++)
+        run_round_after(60);
+    ask(earlier, STATE_FAILED, CONTROL_RETRY);
+    for (int i = 0; i < 4; i++)
+        run_round_after(60);
+    expect_why(later, earlier);
+    close_all();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_woken),
         cmocka_unit_test(a_cycle_is_found_through_one_that_rests),
         cmocka_unit_test(each_of_many_names_is_heard),
+        cmocka_unit_test(a_singleton_waits_for_one_that_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

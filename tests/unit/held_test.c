@@ -108,7 +108,7 @@ static size_t bytes_of_all(const struct settings *settings)
 /* Most jobs of held/ wait for one thing, and there may be a hundred thousand. */
 static void a_job_that_waits_takes_little_memory(void **state)
 {
-    enum { MOST_BYTES = 240, MOST_BYTES_AFTER = 320 };
+    enum { MOST_BYTES = 240, MOST_BYTES_AFTER = 300 };
     struct settings settings;
     (void)state;
     assert_int_equal(settings_parse(&settings, TEXT("executor: \"null\"\n"), &error), 0);

@@ -57,8 +57,13 @@ for name in saves deaf; do
 done
 ok "what saves its state was told" printed saves '^told$'
 must "and had its time for it" printed saves '^saved$'
-waits() { grep -q 'queue research .*, and the job needs 2, which no other queue has idle to lend\|queue research has none of its own left' "$(job_dir saves)/why"; }
+# Which of them is told what depends on who came back first.
+waits() {
+    grep -q -e 'queue research .*, and the job needs 2, which no other queue has idle to lend' -e 'queue research has none of its own left' \
+        -e 'queue research: jobs that came before it wait for room' "$(job_dir saves)/why"
+}
 ok "why says what it waits for" wait_for 20 waits
+waits || { cat "$(job_dir saves)/why" "$(job_dir saves)/log"; } | sed 's/^/# /' >&2
 
 touch "$scratch/kept/own-may-end" "$scratch/kept/deaf-may-end"
 for name in own saves deaf; do ok "$name is done" wait_for 40 in_state $name "done"; done

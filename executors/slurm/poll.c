@@ -22,7 +22,7 @@
 #include "executors/slurm/usage.h"
 
 enum {
-    QUESTIONS_MOST = 64 /* requests of one poll about single jobs: anybody can have them made */
+    QUESTIONS_MOST = 256 /* requests of one poll about single jobs: anybody can have them made */
 };
 
 /* Milliseconds that lists may take which fail all the same: a token that is not good fails at once. */
@@ -41,13 +41,21 @@ static bool is_hurried(const struct slurm_polling *polling)
     return false;
 }
 
+static bool any_rings(const struct slurm_polling *polling)
+{
+    for (size_t i = 0; i < polling->count; i++)
+        if (polling->asked[i].job->rings)
+            return true;
+    return false;
+}
+
 /* Request the list, or one list for each user where users have tokens of their own, unless the last one
  * is to do.  When some lists fail, only the jobs of these users stay unknown; once failures have taken
  * outage_patience, no further list is requested. */
 static int refresh_tables(struct slurm_polling *polling, struct error *error)
 {
     bool differ = slurm_api_differs_by_user(polling->slurm->connection);
-    bool hurried = is_hurried(polling);
+    bool hurried = is_hurried(polling), asks = any_rings(polling);
     size_t answered = 0;
     int64_t lost = 0; /* milliseconds that went into lists that failed */
     for (size_t i = 0; i < polling->count; i++) {
@@ -58,7 +66,7 @@ static int refresh_tables(struct slurm_polling *polling, struct error *error)
         if (before < i) {
             asked->listed = polling->asked[before].listed;
             asked->fresh = polling->asked[before].fresh;
-        } else if (!hurried && slurm_table_rests(polling->slurm, asked->user)) {
+        } else if (!hurried && slurm_table_rests(polling->slurm, asked->user, asks)) {
             asked->listed = true;
         } else if (lost < outage_patience) {
             int64_t began = clock_elapsed();

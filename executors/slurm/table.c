@@ -128,14 +128,14 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     return result;
 }
 
-bool slurm_table_rests(const struct slurm *slurm, const char *user)
+bool slurm_table_rests(const struct slurm *slurm, const char *user, bool asks)
 {
     const struct list *list = find_list(slurm, user);
     if (!list || !list->asked)
         return false;
     int64_t took = list->took < list->took_before ? list->took : list->took_before;
     int64_t rest = took < list_is_light ? 0 : took * rests < rest_most ? took * rests : rest_most;
-    return clock_elapsed() < list->asked + list->took + rest;
+    return clock_elapsed() < list->asked + list->took + (asks ? 2 : 1) * rest;
 }
 
 int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age,

@@ -61,6 +61,19 @@ static void job_that_the_list_does_not_have_yet_is_found_by_its_files(void **sta
     assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
 }
 
+static void list_waits_for_what_rings(void **state)
+{
+    (void)state;
+    fake_run_on_a_slow_cluster();
+    fake_ahead += 2500; /* it is due */
+    end_at_slurm("j-1-a1", "j-1", 1);
+    assert_int_equal(fake_poll("j-1").phase, PHASE_SUCCEEDED);
+    assert_int_equal(fake_requests(lists), 0);
+    fake_submit("j-2", fake_manifest);
+    assert_int_equal(fake_poll("j-2").phase, PHASE_WAITING);
+    assert_int_equal(fake_requests(lists), 1);
+}
+
 static void script_is_not_believed(void **state)
 {
     (void)state;
@@ -107,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FAKE_TEST(job_that_rings_is_asked_about),
         FAKE_TEST(job_that_the_list_does_not_have_yet_is_found_by_its_files),
+        FAKE_TEST(list_waits_for_what_rings),
         FAKE_TEST(script_is_not_believed),
         FAKE_TEST(others_bells_are_left),
     };

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <malloc.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/names.h"
@@ -152,11 +153,16 @@ static bool is_about(const struct slurm_record *record, const struct slurm_quest
     return record->attempt == question->attempt && text_is(record->id, question->id);
 }
 
-/* Put the records of one job in the place of those that the list has of it. */
+/* Put the records of one job in the place of those that the list has of it, which are most often as many. */
 static void replace_records(struct list *list, const struct slurm_question *question,
                             const struct slurm_records *found)
 {
     struct slurm_records *records = &list->records;
+    struct slurm_records old = slurm_records_of(records, question->id, question->attempt);
+    if (old.count == found->count) {
+        memcpy(old.items, found->items, found->count * sizeof(*found->items));
+        return;
+    }
     size_t kept = 0;
     for (size_t i = 0; i < records->count; i++)
         if (!is_about(&records->items[i], question))
@@ -167,6 +173,7 @@ static void replace_records(struct list *list, const struct slurm_question *ques
                                     sizeof(*records->items));
         records->items[records->count++] = found->items[i];
     }
+    slurm_records_sort(records);
 }
 
 void slurm_table_ask(struct slurm *slurm, const struct slurm_question *questions, size_t count)
@@ -194,10 +201,8 @@ void slurm_table_ask(struct slurm *slurm, const struct slurm_question *questions
                                 NULL)) {
             struct slurm_records found =
                 slurm_records_of(&answer, questions[i].id, questions[i].attempt);
-            if (found.count) {
+            if (found.count)
                 replace_records(list, &questions[i], &found);
-                slurm_records_sort(&list->records);
-            }
         }
         slurm_api_call_free(&calls[i]);
     }

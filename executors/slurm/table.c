@@ -10,10 +10,12 @@
 #include "executors/slurm/values.h"
 
 /* Milliseconds: a list that takes less is requested whenever it is wanted, and after another one the server rests
- * for this many times what it took, up to some seconds. */
+ * for this many times what it took, up to some seconds.  One that was short, in bytes, may have taken long by chance:
+ * that is believed the second time. */
 static const int64_t list_is_light = 200;
 static const int64_t rests = 9;
 static const int64_t rest_most = 10000;
+static const size_t list_is_long = 1 << 20;
 
 struct list {            /* under the name of the user who asked */
     struct arena *arena; /* of the records */
@@ -21,8 +23,10 @@ struct list {            /* under the name of the user who asked */
     size_t capacity; /* of records.items, in items */
     int64_t as_of;   /* slurmctld's clock before it was asked, in seconds; 0: not known */
     int64_t asked;   /* of clock_elapsed(): when it was asked last, with an answer; 0: it was not */
-    int64_t took, took_before; /* milliseconds, of the last two that were answered */
-    int api;                   /* of the version it was asked with */
+    int64_t took,
+        took_before; /* milliseconds, of the last two that were answered; 0: there was none */
+    bool is_long;    /* the last that had news was */
+    int api;         /* of the version it was asked with */
 };
 
 static struct text list_user(const struct slurm *slurm, const char *user)
@@ -112,6 +116,7 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     if (slurm_ask(slurm, arena, &call) == SLURM_DONE) {
         result = take_answer(slurm, list, &call, error);
         list->api = version->api;
+        list->is_long = call.response.length > list_is_long;
     } else if (call.outcome != SLURM_UNCHANGED) {
         result = -1;
         if (error)
@@ -121,7 +126,7 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     list->asked = result ? 0 : began;
     list->took_before = result ? 0 : list->took;
     list->took = result ? 0 : clock_elapsed() - began;
-    bool large = call.response.length > 1 << 20;
+    bool large = call.response.length > list_is_long;
     slurm_api_call_free(&call);
     arena_free(arena);
     if (large)
@@ -134,7 +139,8 @@ bool slurm_table_rests(const struct slurm *slurm, const char *user, bool asks)
     const struct list *list = find_list(slurm, user);
     if (!list || !list->asked)
         return false;
-    int64_t took = list->took < list->took_before ? list->took : list->took_before;
+    bool by_chance = list->took_before ? list->took_before < list->took : !list->is_long;
+    int64_t took = by_chance ? list->took_before : list->took;
     int64_t rest = took < list_is_light ? 0 : took * rests < rest_most ? took * rests : rest_most;
     return clock_elapsed() < list->asked + list->took + (asks ? 2 : 1) * rest;
 }

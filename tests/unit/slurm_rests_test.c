@@ -24,6 +24,22 @@ static void one_slow_list_is_none(void **state)
     assert_int_equal(fake_requests(lists), 1);
 }
 
+static void long_list_is_slow_at_once(void **state)
+{
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    char *comment = test_malloc(1100000);
+    memset(comment, 'x', 1099999);
+    comment[1099999] = '\0';
+    fake_order("{\"add\": {\"name\": \"other\", \"comment\": \"%s\"}}", comment);
+    test_free(comment);
+    fake_order("{\"delay\": 0.21, \"match\": \"GET .*/jobs\", \"times\": 1}");
+    fake_poll("j-1");
+    fake_requests("");
+    fake_poll("j-1");
+    assert_int_equal(fake_requests(lists), 0);
+}
+
 static void list_does_not_rest_while_a_job_is_stopped(void **state)
 {
     (void)state;
@@ -54,6 +70,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FAKE_TEST(list_rests_after_it_took_long),
         FAKE_TEST(one_slow_list_is_none),
+        FAKE_TEST(long_list_is_slow_at_once),
         FAKE_TEST(list_does_not_rest_while_a_job_is_stopped),
         FAKE_TEST(job_that_the_list_does_not_have_yet_is_not_missing),
     };

@@ -306,7 +306,7 @@ else
 bench: $(BUILD)/dlspool $(BUILD)/bench/kubernetes_bench $(BUILD)/bench/slurm_bench $(BUILD)/bench/requests
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/bench $(BENCH)
 	@$(BUILD)/bench/kubernetes_bench
-	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/kubernetes $(CURDIR)/$(BUILD)/bench/kubernetes_bench
+	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/kubernetes $(CURDIR)/$(BUILD)/bench/kubernetes_bench $(filter --journal,$(BENCH))
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/slurm $(CURDIR)/$(BUILD)/bench/slurm_bench
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/podman
 	@DLSPOOL=$(CURDIR)/$(BUILD)/dlspool tests/bench/web $(CURDIR)/$(BUILD)/bench/requests

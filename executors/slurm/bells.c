@@ -1,4 +1,4 @@
-/* executors/slurm/bells.c - scripts that have ended say so, so that Slurm can be asked about their jobs at once */
+/* executors/slurm/bells.c - scripts say that there is news, so that Slurm is asked about their jobs at once */
 #include "executors/slurm/bells.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ enum {
     BELLS_MOST = 1000   /* looked at in one go: anybody can make as many as they like */
 };
 
-static const char bells_name[] = ".ended";
+static const char bells_name[] = ".news";
 
 /* Without them jobs are found by the list alone, so that a failure is none. */
 static int open_bells(struct slurm *slurm)

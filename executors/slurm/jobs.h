@@ -44,7 +44,7 @@ struct slurm_job {
     int64_t alive_since;                /* of clock_elapsed(): when it was seen to change last */
     int64_t last_heartbeat; /* of the file server's clock: the last heartbeat; 0: none */
     int64_t looked;         /* of clock_elapsed(); 0: never */
-    int rings; /* its script says that it has ended (bells.h): how often Slurm is still asked */
+    int rings; /* its script says that there is news (bells.h): how often Slurm is still asked */
     int64_t
         running; /* of clock_elapsed(): when Slurm first reported it as running; 0: it has not */
     /* of clock_elapsed(): since when its files say that it has ended while Slurm frees its

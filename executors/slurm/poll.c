@@ -108,8 +108,8 @@ static int64_t find_number(struct slurm_polling *polling, const struct slurm_ask
     return number > 0 ? number : 0;
 }
 
-/* Between two lists, ask about those whose scripts say that they have ended. */
-static void ask_about_ended(struct slurm_polling *polling)
+/* Between two lists, ask about those whose scripts say that there is news. */
+static void ask_about_ringing(struct slurm_polling *polling)
 {
     struct slurm_question *questions =
         arena_allocate(polling->scratch, QUESTIONS_MOST * sizeof(*questions));
@@ -349,7 +349,7 @@ int slurm_poll(struct executor *executor, struct arena *arena, struct job_poll *
     const struct slurm_version *version =
         result ? NULL : slurm_api_version(slurm->connection, error);
     if (version)
-        ask_about_ended(&polling);
+        ask_about_ringing(&polling);
     for (size_t i = 0; i < polling.count && version; i++)
         if (polling.asked[i].listed)
             assess_job(&polling, &polling.asked[i]);

@@ -10,11 +10,11 @@
 #include "executors/slurm/values.h"
 
 /* Milliseconds: a list that takes less is requested whenever it is wanted, and after another one the server rests
- * for this many times what it took, up to some seconds.  One that was short, in bytes, may have taken long by chance:
+ * for this many times what it took, up to a minute.  One that was short, in bytes, may have taken long by chance:
  * that is believed the second time. */
 static const int64_t list_is_light = 200;
 static const int64_t rests = 9;
-static const int64_t rest_most = 10000;
+static const int64_t rest_most = 60000;
 static const size_t list_is_long = 1 << 20;
 
 struct list {            /* under the name of the user who asked */
@@ -141,8 +141,8 @@ bool slurm_table_rests(const struct slurm *slurm, const char *user, bool asks)
         return false;
     bool by_chance = list->took_before ? list->took_before < list->took : !list->is_long;
     int64_t took = by_chance ? list->took_before : list->took;
-    int64_t rest = took < list_is_light ? 0 : took * rests < rest_most ? took * rests : rest_most;
-    return clock_elapsed() < list->asked + list->took + (asks ? 2 : 1) * rest;
+    int64_t rest = took < list_is_light ? 0 : took * rests * (asks ? 2 : 1);
+    return clock_elapsed() < list->asked + list->took + (rest < rest_most ? rest : rest_most);
 }
 
 int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age,

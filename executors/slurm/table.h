@@ -21,7 +21,7 @@ int slurm_table_refresh_older(struct slurm *slurm, const char *user, int64_t age
 
 /* Is the list of that user to be left alone for now?  On a large or a busy cluster it may take a second, and so much of
  * slurmctld's time: then it is requested during a tenth of the time at most, and half as often while there are
- * single jobs to ask about, which would have to wait for it. */
+ * single jobs to ask about, which would have to wait for it; but once a minute however long it takes. */
 bool slurm_table_rests(const struct slurm *slurm, const char *user, bool asks);
 
 /* A job that is asked about by its number, as of the list or of its files. */

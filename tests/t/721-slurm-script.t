@@ -80,24 +80,25 @@ script long <<'JOB'
 type: single
 script: sleep 120
 JOB
-run long "$scratch/judged" & runner=$!
-ok "a task that lasts shows that it lives" wait_for 20 test -s "$scratch/judged/alive"
-echo 193 >"$scratch/judged/ended"
-ok "a run that was taken for dead ends itself" wait_for 10 grep -q -- '--signal=KILL --full 77' "$scratch/judged/.scancel"
+mkdir -p "$scratch/store/.news"
+run long "$scratch/store/judged-1-a1/job" & runner=$!
+ok "a task that lasts shows that it lives" wait_for 20 test -s "$scratch/store/judged-1-a1/job/alive"
+ok "and tells dlspool that there is news" wait_for 5 test -e "$scratch/store/.news/judged-1-a1"
+echo 193 >"$scratch/store/judged-1-a1/job/ended"
+ok "a run that was taken for dead ends itself" wait_for 10 grep -q -- '--signal=KILL --full 77' "$scratch/store/judged-1-a1/job/.scancel"
 wait "$runner"
-is "$(content "$scratch/judged/ended")" 193 "and the diagnosis stands"
+is "$(content "$scratch/store/judged-1-a1/job/ended")" 193 "and the diagnosis stands"
 
 # What ends soon needs few files, and tells dlspool that it has ended.
 script soon <<'JOB'
 type: single
 script: echo ran
 JOB
-mkdir -p "$scratch/store/.ended"
 run soon "$scratch/store/soon-1-a1/job"
 is "$? $(content "$scratch/store/soon-1-a1/job/main-0.log")" "0 ran" "a short task is run"
 is "$(cd "$scratch/store/soon-1-a1/job" && find . -path ./.bin -prune -o -type f ! -name batch.log -print | sort | xargs)" \
     "./ended ./job/script ./main-0.ended ./main-0.log ./main.image ./started" "and leaves these files: nothing says that it lives"
-ok "dlspool finds it among those that have ended" test -e "$scratch/store/.ended/soon-1-a1"
+ok "dlspool finds it among those that have ended" test -e "$scratch/store/.news/soon-1-a1"
 
 # The attempt was given up, its directory taken away, and slurmctld knows nothing of it any more.
 run long "$scratch/taken" & runner=$!

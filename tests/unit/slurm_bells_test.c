@@ -1,4 +1,4 @@
-/* tests/unit/slurm_bells_test.c - jobs that say that they have ended while the list rests are asked about; against a stand-in */
+/* tests/unit/slurm_bells_test.c - jobs that tell while the list rests that there is news; against a stand-in */
 #include <sys/stat.h>
 
 #include "tests/unit/slurm_fake.h"
@@ -9,7 +9,7 @@ static const char singles[] = "GET /slurm/v0.0.38/job/";
 static void ring(const char *name)
 {
     char path[512];
-    snprintf(path, sizeof(path), "%s/jobs/.ended/%s", fake.directory, name);
+    snprintf(path, sizeof(path), "%s/jobs/.news/%s", fake.directory, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fclose(file);
@@ -19,7 +19,7 @@ static bool is_there(const char *name)
 {
     char path[512];
     struct stat status;
-    snprintf(path, sizeof(path), "%s/jobs/.ended/%s", fake.directory, name);
+    snprintf(path, sizeof(path), "%s/jobs/.news/%s", fake.directory, name);
     return lstat(path, &status) == 0;
 }
 
@@ -29,7 +29,7 @@ static void end_at_slurm(const char *name, const char *id, int number)
     char started[32];
     snprintf(started, sizeof(started), "%d n1\n", number);
     fake_write(id, "started", started);
-    fake_write(id, "main-0.ended", "0\n");
+    fake_write(id, "main-0.news", "0\n");
     fake_write(id, "ended", "0\n");
     fake_set_state((size_t)number, "COMPLETED");
     ring(name);
@@ -59,6 +59,20 @@ static void job_that_the_list_does_not_have_yet_is_found_by_its_files(void **sta
     assert_int_equal(fake_poll("j-2").phase, PHASE_SUCCEEDED);
     assert_int_equal(fake_requests(lists), 0);
     assert_int_equal(fake_poll("j-1").phase, PHASE_RUNNING);
+}
+
+static void job_that_runs_is_told_before_the_list(void **state)
+{
+    (void)state;
+    fake_run_on_a_slow_cluster();
+    fake_submit("j-2", fake_manifest);
+    fake_set_state(2, "RUNNING");
+    fake_write("j-2", "started", "2 n1\n");
+    fake_requests("");
+    assert_int_equal(fake_poll("j-2").phase, PHASE_UNKNOWN);
+    ring("j-2-a1");
+    assert_int_equal(fake_poll("j-2").phase, PHASE_RUNNING);
+    assert_int_equal(fake_requests(lists), 0);
 }
 
 static void list_waits_for_what_rings(void **state)
@@ -97,12 +111,12 @@ static void others_bells_are_left(void **state)
     fake_run_on_a_slow_cluster();
     char path[512];
     struct stat status;
-    snprintf(path, sizeof(path), "%s/jobs/.ended", fake.directory);
+    snprintf(path, sizeof(path), "%s/jobs/.news", fake.directory);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 07777, 01733);
     snprintf(path, sizeof(path), "%s/jobs/other-1-a1", fake.directory);
     assert_int_equal(mkdir(path, 0711), 0);
-    snprintf(path, sizeof(path), "%s/jobs/.ended/directory", fake.directory);
+    snprintf(path, sizeof(path), "%s/jobs/.news/directory", fake.directory);
     assert_int_equal(mkdir(path, 0700), 0);
     ring("other-1-a1"); /* of another spool */
     ring("nothing");
@@ -120,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FAKE_TEST(job_that_rings_is_asked_about),
         FAKE_TEST(job_that_the_list_does_not_have_yet_is_found_by_its_files),
+        FAKE_TEST(job_that_runs_is_told_before_the_list),
         FAKE_TEST(list_waits_for_what_rings),
         FAKE_TEST(script_is_not_believed),
         FAKE_TEST(others_bells_are_left),

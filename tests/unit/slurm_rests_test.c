@@ -40,6 +40,25 @@ static void long_list_is_slow_at_once(void **state)
     assert_int_equal(fake_requests(lists), 0);
 }
 
+static void list_of_seconds_rests_for_longer_than_ten(void **state)
+{
+    (void)state;
+    fake_submit("j-1", fake_manifest);
+    fake_order("{\"delay\": 1.2, \"match\": \"GET .*/jobs\", \"times\": 2}");
+    for (int i = 0; i < 2; i++) {
+        fake_order("{\"set\": {\"job_id\": 1, \"nice\": %d}}", i);
+        fake_order("{\"clock\": 2}");
+        fake_poll("j-1");
+    }
+    fake_requests("");
+    fake_ahead += 10300;
+    fake_poll("j-1");
+    assert_int_equal(fake_requests(lists), 0);
+    fake_ahead += 3000;
+    fake_poll("j-1");
+    assert_int_equal(fake_requests(lists), 1);
+}
+
 static void list_does_not_rest_while_a_job_is_stopped(void **state)
 {
     (void)state;
@@ -71,6 +90,7 @@ int main(void)
         FAKE_TEST(list_rests_after_it_took_long),
         FAKE_TEST(one_slow_list_is_none),
         FAKE_TEST(long_list_is_slow_at_once),
+        FAKE_TEST(list_of_seconds_rests_for_longer_than_ten),
         FAKE_TEST(list_does_not_rest_while_a_job_is_stopped),
         FAKE_TEST(job_that_the_list_does_not_have_yet_is_not_missing),
     };

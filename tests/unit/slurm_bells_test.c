@@ -29,7 +29,7 @@ static void end_at_slurm(const char *name, const char *id, int number)
     char started[32];
     snprintf(started, sizeof(started), "%d n1\n", number);
     fake_write(id, "started", started);
-    fake_write(id, "main-0.news", "0\n");
+    fake_write(id, "main-0.ended", "0\n");
     fake_write(id, "ended", "0\n");
     fake_set_state((size_t)number, "COMPLETED");
     ring(name);

@@ -267,17 +267,22 @@ static inline int fake_requests(const char *what)
 }
 
 /* A job j-1 that runs, on a cluster whose list takes long: it rests from now on. */
-static inline void fake_run_on_a_slow_cluster(void)
+static inline void fake_run_where_lists_take(double seconds)
 {
     fake_submit("j-1", fake_manifest);
     fake_set_state(1, "RUNNING");
-    fake_order("{\"delay\": 0.21, \"match\": \"GET .*/jobs\", \"times\": 2}");
+    fake_order("{\"delay\": %.2f, \"match\": \"GET .*/jobs\", \"times\": 2}", seconds);
     for (int i = 0; i < 2; i++) {
         fake_order("{\"set\": {\"job_id\": 1, \"nice\": %d}}", i); /* there is a list to be sent */
         fake_order("{\"clock\": 2}");
         fake_poll("j-1");
     }
     fake_requests("");
+}
+
+static inline void fake_run_on_a_slow_cluster(void)
+{
+    fake_run_where_lists_take(0.21);
 }
 
 #define FAKE_TEST(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)

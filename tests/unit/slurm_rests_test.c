@@ -43,14 +43,7 @@ static void long_list_is_slow_at_once(void **state)
 static void list_of_seconds_rests_for_longer_than_ten(void **state)
 {
     (void)state;
-    fake_submit("j-1", fake_manifest);
-    fake_order("{\"delay\": 1.2, \"match\": \"GET .*/jobs\", \"times\": 2}");
-    for (int i = 0; i < 2; i++) {
-        fake_order("{\"set\": {\"job_id\": 1, \"nice\": %d}}", i);
-        fake_order("{\"clock\": 2}");
-        fake_poll("j-1");
-    }
-    fake_requests("");
+    fake_run_where_lists_take(1.2);
     fake_ahead += 10300;
     fake_poll("j-1");
     assert_int_equal(fake_requests(lists), 0);

@@ -23,10 +23,9 @@ struct list {            /* under the name of the user who asked */
     size_t capacity; /* of records.items, in items */
     int64_t as_of;   /* slurmctld's clock before it was asked, in seconds; 0: not known */
     int64_t asked;   /* of clock_elapsed(): when it was asked last, with an answer; 0: it was not */
-    int64_t took,
-        took_before; /* milliseconds, of the last two that were answered; 0: there was none */
-    bool is_long;    /* the last that had news was */
-    int api;         /* of the version it was asked with */
+    int64_t took, took_before; /* milliseconds, of the last two with an answer; 0: there was none */
+    bool is_long;              /* the last that had news was */
+    int api;                   /* of the version it was asked with */
 };
 
 static struct text list_user(const struct slurm *slurm, const char *user)
@@ -113,10 +112,12 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
         .raw = true,
     };
     int result = 0;
-    if (slurm_ask(slurm, arena, &call) == SLURM_DONE) {
+    bool answered = slurm_ask(slurm, arena, &call) == SLURM_DONE;
+    bool is_long = call.response.length > list_is_long;
+    if (answered) {
         result = take_answer(slurm, list, &call, error);
         list->api = version->api;
-        list->is_long = call.response.length > list_is_long;
+        list->is_long = is_long;
     } else if (call.outcome != SLURM_UNCHANGED) {
         result = -1;
         if (error)
@@ -126,10 +127,9 @@ int slurm_table_refresh(struct slurm *slurm, const char *user, struct error *err
     list->asked = result ? 0 : began;
     list->took_before = result ? 0 : list->took;
     list->took = result ? 0 : clock_elapsed() - began;
-    bool large = call.response.length > list_is_long;
     slurm_api_call_free(&call);
     arena_free(arena);
-    if (large)
+    if (is_long)
         malloc_trim(0); /* return the memory of a large list to the system */
     return result;
 }
